@@ -5,5 +5,5 @@ mod leaving;
 mod view;
 
 pub(crate) use amounts::{amounts, percentage, resource_names, select};
-pub(crate) use leaving::leaving;
-pub(crate) use view::{QueueView, SelectorArgs, Starvation, governing, in_tree_order, needs_a_person, views};
+pub(crate) use leaving::{Leaving, leaving};
+pub(crate) use view::{QueueView, Remedy, SelectorArgs, Starvation, governing, in_tree_order, views};

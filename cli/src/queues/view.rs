@@ -44,18 +44,40 @@ impl Starvation<'_> {
     }
 }
 
-/// Whether time alone does not help pods that cannot start for this reason.
-pub(crate) fn needs_a_person(reason: &str) -> bool {
-    const FOR_A_PERSON: [ShortReason; 7] = [
-        ShortReason::PodsRejected,
-        ShortReason::UnitAboveShare,
-        ShortReason::NoNodeFits,
-        ShortReason::AboveLimit,
-        ShortReason::RolloutNeedsRoom,
-        ShortReason::ForeignQuota,
-        ShortReason::GangIncomplete,
-    ];
-    FOR_A_PERSON.iter().any(|one| one.name() == reason)
+/// What ends that pods cannot start for a reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Remedy {
+    /// Time alone.
+    Time,
+    /// Time, or what the message of the reason names.
+    PerhapsAPerson,
+    /// A person alone.
+    Person,
+}
+
+impl Remedy {
+    /// That of a reason that the operator reports.
+    pub(crate) fn of(reason: &str) -> Self {
+        match ShortReason::ALL.iter().find(|known| known.name() == reason) {
+            Some(
+                ShortReason::PodsRejected
+                | ShortReason::UnitAboveShare
+                | ShortReason::NoNodeFits
+                | ShortReason::AboveLimit
+                | ShortReason::RolloutNeedsRoom
+                | ShortReason::ForeignQuota
+                | ShortReason::GangIncomplete,
+            ) => Self::Person,
+            Some(
+                ShortReason::Blocked
+                | ShortReason::StuckTerminating
+                | ShortReason::QuotaControllerSilent
+                | ShortReason::PodsNotCreated
+                | ShortReason::SetAside,
+            ) => Self::PerhapsAPerson,
+            _ => Self::Time,
+        }
+    }
 }
 
 /// The Queues of `cluster`. A status that the operator wrote is taken as it is; without one, what its plan says.
@@ -143,6 +165,12 @@ impl QueueView {
     /// Why it has no share, if so.
     pub(crate) fn stalled(&self) -> Option<(&str, &str)> {
         self.condition(ConditionType::Stalled, "True")
+    }
+
+    /// Why Quotient leaves its quota as it is, if a mode or a pause is the cause.
+    pub(crate) fn quota_left_alone(&self) -> Option<&str> {
+        let (reason, message) = self.condition(ConditionType::QuotaSynced, "False")?;
+        matches!(reason, "ObserveMode" | "Paused").then_some(message)
     }
 
     /// Why it has less than it deserves, if so.

@@ -98,7 +98,7 @@ fn a_pod_that_others_hold_back_names_them() {
             Pod broken is on gpu-1 and does not run: container main: ImagePullBackOff.
 
             Cause     the kubelet reports it; Quotient has nothing to do with it
-            Eviction  Queue web uses no more than its deserved 8 gpu, so none of its pods is evicted for another queue
+            Eviction  Queue web uses no more than its deserved 8 gpu, so none of its pods is evicted for the share of another queue
         "#]],
     );
     assert!(explanation.needs_a_person);
@@ -142,10 +142,10 @@ fn a_pod_whose_containers_are_created_is_starting() {
         &snapshot,
         "pod/broken",
         &expect![[r#"
-        Pod broken is on gpu-1 and is starting.
+            Pod broken is on gpu-1 and is starting.
 
-        Eviction  Queue web uses no more than its deserved 8 gpu, so none of its pods is evicted for another queue
-    "#]],
+            Eviction  Queue web uses no more than its deserved 8 gpu, so none of its pods is evicted for the share of another queue
+        "#]],
     );
     assert!(!explanation.needs_a_person);
 }

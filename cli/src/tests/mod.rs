@@ -24,6 +24,7 @@ mod status;
 mod tops;
 mod trees;
 mod unmet;
+mod waiting;
 
 use std::path::{Path, PathBuf};
 

@@ -44,6 +44,7 @@ fn every_reason_of_a_starved_queue_and_of_its_pods_is_explained() {
         ShortReason::PodsRejected,
         ShortReason::GangIncomplete,
     ];
+    const PERHAPS_FOR_A_PERSON: [ShortReason; 2] = [ShortReason::PodsNotCreated, ShortReason::SetAside];
     let (of_queues, of_pods): (Vec<ShortReason>, Vec<ShortReason>) =
         ShortReason::ALL.iter().partition(|reason| **reason < ShortReason::UnitAboveShare);
     for name in of_queues.into_iter().map(ShortReason::name) {
@@ -57,6 +58,9 @@ fn every_reason_of_a_starved_queue_and_of_its_pods_is_explained() {
         let explanation = explained("reason: PodsRejected", &to, "ml-train", "deploy/notebooks");
         check(&explanation, reason.name(), "2 pods of ReplicaSet notebooks-5d9c");
         assert_eq!(explanation.needs_a_person, FOR_A_PERSON.contains(&reason), "{reason}");
+        let is_patience_enough = !FOR_A_PERSON.contains(&reason) && !PERHAPS_FOR_A_PERSON.contains(&reason);
+        let says_so = explanation.next.is_some_and(|next| next.contains("Nothing to do"));
+        assert_eq!(says_so, is_patience_enough, "{reason}");
     }
 }
 

@@ -6,7 +6,7 @@ use quotient_crds::RecentReclaim;
 use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Eviction, PassedOver, Stage};
-use quotient_engine::reasons::KeptReason;
+use quotient_engine::reasons::{EvictionReason, KeptReason};
 use quotient_engine::snapshot::{NamespaceState, Phase, Pod, Snapshot};
 
 use super::context::Context;
@@ -72,7 +72,7 @@ fn headline(when: &str, why: &str) -> String {
 
 fn purpose(reason: &str, beneficiary: Option<&str>, returned: &Amounts) -> String {
     match (reason, beneficiary) {
-        ("MovedAside", Some(queue)) => format!(
+        (reason, Some(queue)) if reason == EvictionReason::MovedAside.name() => format!(
             "because a guaranteed pod of queue {queue} needed its room on this node; its queue keeps its share"
         ),
         (_, Some(queue)) => format!("to return {} to queue {queue}", spaced(returned)),
@@ -128,10 +128,10 @@ fn now(context: &Context<'_>, view: &QueueView, reclaim: &RecentReclaim, returne
         compared(&view.name, [&view.used(), &view.deserved()], returned, ["uses", "deserves"])
     };
     let other = reclaim.beneficiary.as_deref().map(|name| match context.view(name) {
-        Some(other) => line(other),
-        None => format!("{} had less than its deserved share.", in_words(name)),
+        Some(other) => format!(" {}", line(other)),
+        None => format!(" {} had less than its deserved share.", in_words(name)),
     });
-    format!("now {} {}", line(view), other.unwrap_or_default())
+    format!("now {}{}", line(view), other.unwrap_or_default())
 }
 
 /// Adds the numbers of that time, the place among the candidates, and the pods that a rule kept.
@@ -265,7 +265,11 @@ fn comes_back(
     returned: &Amounts,
 ) -> String {
     let (queue, deserved) = (view.name.in_words(), spaced(&only(&view.deserved(), returned)));
-    let when = format!("when {queue} uses less than {deserved}, or its deserved share rises");
+    let when = if reclaim.reason == EvictionReason::MovedAside.name() {
+        format!("when another node has room for it, because {queue} keeps its quota")
+    } else {
+        format!("when {queue} uses less than {deserved}, or its deserved share rises")
+    };
     match &reclaim.workload {
         None => "nothing creates it again, because it had no controller: create it yourself".to_owned(),
         Some(workload) => {

@@ -1,11 +1,13 @@
 //! `explain`: why a pod, a workload or a queue is as it is, with the numbers.
 
 mod arithmetic;
+mod checks;
 mod context;
 mod evicted;
 mod pod;
 mod queue;
 mod queue_job;
+mod unmet;
 mod workload;
 
 use std::fmt;

@@ -1,18 +1,18 @@
 //! Why a pod is pending, ending, running or gone.
 
-use std::collections::BTreeSet;
-
 use k8s_openapi::api::core::v1::{Pod, PodCondition};
 use quotient_crds::names::SHARE_GATE;
 use quotient_engine::plan::Eviction;
+use quotient_engine::snapshot::{EvictionPolicy, Mode};
+use quotient_operator::settings::Settings;
 use serde_json::Value;
 
-use super::context::Context;
-use super::workload::add_unmet;
-use super::{Question, evicted};
+use super::context::{Context, Names};
+use super::{Question, evicted, unmet};
 use crate::commands::simulate::why;
 use crate::objects::{Object, find_text, text};
 use crate::output::{Explanation, Fact, duration, list, spaced};
+use crate::queues::QueueView;
 
 pub(super) fn explain(context: &Context<'_>) -> Result<Explanation, String> {
     let found: Option<&Pod> = context.found().and_then(Object::get);
@@ -129,22 +129,7 @@ fn placed(explanation: &mut Explanation, context: &Context<'_>, pod: &Pod, phase
         );
         return;
     };
-    let deserved = view.deserved();
-    let over = view.used().less(&deserved);
-    let queue = view.name.in_words();
-    let risk = if over.is_empty() {
-        let deserved = spaced(&deserved);
-        format!(
-            "Queue {queue} uses no more than its deserved {deserved}, so none of its pods is evicted for another queue"
-        )
-    } else {
-        let over = spaced(&over);
-        format!(
-            "Queue {queue} uses {over} above its deserved share; if another queue is starved, the least protected of its pods \
-             are evicted"
-        )
-    };
-    explanation.fact("Eviction", risk);
+    explanation.fact("Eviction", risk(context, view));
     if let Some(plan) = context.cluster.plan() {
         let is_it = |eviction: &&Eviction| context.is_about(&eviction.pod);
         let chosen = plan.evictions.iter().chain(&plan.waiting).find(is_it);
@@ -160,6 +145,44 @@ fn placed(explanation: &mut Explanation, context: &Context<'_>, pod: &Pod, phase
             );
         } else if let Some(kept) = kept {
             explanation.fact("Kept", format!("{}: {}", kept.reason, kept.reason.because()));
+        }
+    }
+}
+
+/// Whether pods of the queue may be evicted for another queue.
+fn risk(context: &Context<'_>, view: &QueueView) -> String {
+    let queue = view.name.in_words();
+    if let Some((reason, _)) = view.stalled() {
+        return format!("Queue {queue} has no share ({reason}), so none of its pods is evicted");
+    }
+    let deserved = view.deserved();
+    let over = view.used().less(&deserved);
+    if over.is_empty() {
+        let deserved = spaced(&deserved);
+        return format!(
+            "Queue {queue} uses no more than its deserved {deserved}, so none of its pods is evicted for the share of another queue"
+        );
+    }
+    let above = format!("Queue {queue} uses {} above its deserved share", spaced(&over));
+    match what_keeps(context, view) {
+        Some(what) => format!("{above}; {what} keeps its pods from being evicted"),
+        None => format!("{above}; if another queue is starved, the least protected of its pods are evicted"),
+    }
+}
+
+/// What keeps the pods of the queue although it may use more than it deserves.
+fn what_keeps(context: &Context<'_>, view: &QueueView) -> Option<String> {
+    let spec = &view.queue.spec;
+    let of_operator = context.cluster.settings().map(Settings::mode).unwrap_or_default();
+    let mode = spec.mode.min(of_operator);
+    match view.state() {
+        "Paused" => Some("a pause".to_owned()),
+        // The mode of a parent queue counts as well.
+        "Observe" => Some("mode Observe".to_owned()),
+        _ if mode < Mode::Full => Some(format!("mode {mode}")),
+        _ => {
+            let policy = spec.eviction.as_ref().and_then(|eviction| eviction.policy)?;
+            (policy == EvictionPolicy::Never).then(|| "eviction.policy Never".to_owned())
         }
     }
 }
@@ -201,11 +224,11 @@ fn pending(explanation: &mut Explanation, context: &Context<'_>, pod: &Pod) {
             Some("The scheduler looks at it when the program that set the gates removes them.".to_owned());
         return;
     }
-    let mut names = BTreeSet::from([("Pod".to_owned(), name)]);
+    let mut names = Names::from([("Pod".to_owned(), name)]);
     let owners =
         pod.metadata.owner_references.iter().flatten().filter(|owner| owner.controller == Some(true));
     names.extend(owners.map(|owner| (owner.kind.clone(), owner.name.clone())));
-    add_unmet(explanation, context, &names);
+    unmet::add(explanation, context, &context.unmet(&names));
     let scheduled = condition(pod, "PodScheduled");
     if let Some(message) = scheduled.and_then(|condition| condition.message.as_deref()) {
         explanation.fact("Scheduler", message);

@@ -8,7 +8,7 @@ use super::arithmetic::arithmetic;
 use super::context::Context;
 use super::evicted::in_words;
 use crate::output::{Explanation, counted, spaced};
-use crate::queues::{QueueView, amounts, leaving, needs_a_person};
+use crate::queues::{QueueView, Remedy, amounts, leaving};
 
 /// The most evictions that are listed.
 const MOST_RECLAIMS: usize = 5;
@@ -45,20 +45,35 @@ fn headline(context: &Context<'_>, view: &QueueView) -> String {
         Some(starved) => format!("starved{}", starved.since()),
         None => view.state().to_owned(),
     };
-    format!(
-        "Queue {name} deserves {}; its quota allows {}; its pods use {}. State: {state}.",
-        spaced(&view.deserved()),
-        spaced(&view.allocated()),
-        spaced(&view.used())
-    )
+    let (deserved, allocated) = (spaced(&view.deserved()), spaced(&view.allocated()));
+    let (quota, whose) = match view.condition(ConditionType::QuotaSynced, "False") {
+        Some(("ObserveMode", _)) => ("Quotient writes no quota for it".to_owned(), "its"),
+        _ if view.is_parent() => (format!("the quotas of its child queues allow {allocated}"), "their"),
+        _ => (format!("its quota allows {allocated}"), "its"),
+    };
+    let used = spaced(&view.used());
+    format!("Queue {name} deserves {deserved}; {quota}; {whose} pods use {used}. State: {state}.")
 }
 
 fn conditions(explanation: &mut Explanation, context: &Context<'_>, view: &QueueView) {
+    let left_alone = view.quota_left_alone();
     if let Some((reason, message)) = view.condition(ConditionType::Ready, "False") {
         explanation.check(false, message);
         explanation.reason.get_or_insert_with(|| reason.to_owned());
     } else {
-        explanation.check(true, "the spec is understood and the quota is in sync");
+        explanation.check(
+            true,
+            match left_alone {
+                Some(_) => "the spec is understood",
+                None => "the spec is understood and the quota is in sync",
+            },
+        );
+        // A pause, a guard that holds, or a quota of others.
+        let unusual =
+            view.condition(ConditionType::Ready, "True").filter(|(reason, _)| *reason != "Reconciled");
+        if let Some(message) = unusual.map(|(_, message)| message).or(left_alone) {
+            explanation.step(message);
+        }
     }
     if let Some(starved) = view.starved(context.cluster.snapshot.now) {
         explanation.check(false, starved.message);
@@ -66,8 +81,10 @@ fn conditions(explanation: &mut Explanation, context: &Context<'_>, view: &Queue
         if let Some(leaving) = leaving(view, &context.views, context.cluster) {
             explanation.step(leaving.sentence());
         }
-    } else {
-        explanation.check(true, "the quota allows the deserved share");
+    } else if let Some(("HeldByItself", message)) = view.condition(ConditionType::Starved, "False") {
+        explanation.step(message);
+    } else if left_alone.is_none() {
+        explanation.check(true, "the queue has what it asks for and deserves");
     }
     if let Some((_, message)) = view.condition(ConditionType::GuaranteeUnmeetable, "True") {
         explanation.check(false, message);
@@ -114,7 +131,7 @@ fn unmet(explanation: &mut Explanation, view: &QueueView) {
     for unmet in &view.status.unmet {
         let pods = counted(unmet.pods, "pod", "pods");
         explanation.fact("Waits", format!("{} {}: {pods}: {}", unmet.kind, unmet.name, unmet.message));
-        explanation.needs_a_person |= needs_a_person(&unmet.reason);
+        explanation.needs_a_person |= Remedy::of(&unmet.reason) == Remedy::Person;
     }
 }
 

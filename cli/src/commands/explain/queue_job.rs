@@ -1,73 +1,114 @@
 //! Why a QueueJob has its slots, or has none.
 
-use std::fmt::Display;
-
-use quotient_crds::{QueueJob, QueueJobCondition, condition};
+use quotient_crds::{QueueJob, QueueJobCondition};
+use quotient_engine::amounts::Amounts;
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::{QueueJobName, QueueJobPlan, SlotReason};
 
-use super::Target;
 use super::context::Context;
-use super::workload::add_unmet;
+use super::unmet::{self, CHANGE_SOMETHING, NOTHING_TO_DO};
 use crate::commands::simulate::why_it_waits;
 use crate::objects::Object;
-use crate::output::{Explanation, spaced};
-
-/// The reasons that time alone does not end.
-const FOR_A_PERSON: [SlotReason; 4] =
-    [SlotReason::GangAboveShare, SlotReason::NoQueue, SlotReason::QueueStalled, SlotReason::InvalidSpec];
+use crate::output::{Explanation, counted, spaced};
+use crate::queues::amounts;
 
 pub(super) fn explain(context: &Context<'_>) -> Result<Explanation, String> {
     let Some(object @ Object::QueueJob(job)) = context.found() else { return Err(context.missing()) };
-    let mut explanation = context.explanation();
-    let target = context.target;
     let name = QueueJobName {
         namespace: Namespace::from(context.namespace.as_str()),
-        name: target.name.as_str().into(),
+        name: context.target.name.as_str().into(),
     };
     let planned = context.cluster.plan().and_then(|plan| plan.queue_jobs.get(&name));
-    match planned {
-        Some(plan) => of_plan(&mut explanation, target, plan),
-        None => of_status(&mut explanation, target, job),
+    let slots = planned.map_or_else(|| Slots::reported(job), Slots::planned);
+    let mut explanation = context.explanation();
+    let (target, state, [number, minimum, running]) = (context.target, &slots.state, slots.numbers);
+    explanation.headline = format!(
+        "{target} is {state}: it has {}, needs {minimum} at once, and {running} of its pods run.",
+        counted(number, "slot", "slots")
+    );
+    if let Some(Admission { reason, is_good, text }) = &slots.admission {
+        explanation.reason = Some(reason.clone());
+        explanation.check(*is_good, text);
+        explanation.needs_a_person = !is_good && needs_a_person(reason);
     }
-    add_unmet(&mut explanation, context, &context.creators(object));
-    if explanation.next.is_none() && explanation.needs_a_person {
-        explanation.next = Some("The QueueJob does not start until you change something.".to_owned());
-    }
+    explanation.fact("Deserved", spaced(&slots.deserved));
+    explanation.fact("Allocated", spaced(&slots.allocated));
+    unmet::add(&mut explanation, context, &context.unmet(&context.creators(object)));
+    let by_state = match slots.state.as_str() {
+        _ if explanation.needs_a_person => Some(CHANGE_SOMETHING),
+        "Waiting" | "Starting" => Some(NOTHING_TO_DO),
+        "Suspended" => Some("It asks for slots when you set spec.suspend to false."),
+        _ => None,
+    };
+    explanation.next = explanation.next.or_else(|| by_state.map(str::to_owned));
     Ok(explanation)
 }
 
-fn headline<N: Display>(target: &Target, state: &str, [slots, minimum, running]: [N; 3]) -> String {
-    format!(
-        "{target} is {state}: it has {slots} slots, needs {minimum} at once, and {running} of its pods run."
-    )
+/// Whether time alone does not end that it has no slots.
+fn needs_a_person(reason: &str) -> bool {
+    const FOR_A_PERSON: [SlotReason; 4] =
+        [SlotReason::GangAboveShare, SlotReason::NoQueue, SlotReason::QueueStalled, SlotReason::InvalidSpec];
+    // That is no decision of the engine.
+    reason == "JobRefused" || FOR_A_PERSON.iter().any(|one| one.name() == reason)
 }
 
-/// What the operator would decide.
-fn of_plan(explanation: &mut Explanation, target: &Target, plan: &QueueJobPlan) {
-    let phase = format!("{:?}", plan.phase);
-    explanation.headline = headline(target, &phase, [plan.total(), plan.min_available, plan.pods.running]);
-    explanation.reason = Some(plan.reason.name().to_owned());
-    match why_it_waits(plan) {
-        Some(why) => explanation.check(false, why),
-        None => explanation.check(true, format!("its slots: {}", plan.reason.name())),
+/// Whether it has no slots because it asks for none.
+fn asks_for_none(reason: &str) -> bool {
+    [SlotReason::Suspended, SlotReason::Finished].iter().any(|one| one.name() == reason)
+}
+
+/// What a QueueJob has and needs.
+struct Slots {
+    /// Its state in one word.
+    state: String,
+    /// How many it has, how many it needs at once, and how many of its pods run.
+    numbers: [i64; 3],
+    /// None if it is not reported.
+    admission: Option<Admission>,
+    deserved: Amounts,
+    allocated: Amounts,
+}
+
+/// Whether it has its slots, and why.
+struct Admission {
+    reason: String,
+    is_good: bool,
+    text: String,
+}
+
+impl Slots {
+    /// What the operator would decide.
+    fn planned(plan: &QueueJobPlan) -> Self {
+        let why = why_it_waits(plan);
+        let admission = Admission {
+            reason: plan.reason.name().to_owned(),
+            is_good: why.is_none(),
+            text: why.unwrap_or_else(|| format!("its slots: {}", plan.reason.name())),
+        };
+        Self {
+            state: format!("{:?}", plan.phase),
+            numbers: [plan.total(), plan.min_available, plan.pods.running].map(i64::from),
+            admission: Some(admission),
+            deserved: plan.amounts.deserved.clone(),
+            allocated: plan.amounts.allocated.clone(),
+        }
     }
-    explanation.needs_a_person = FOR_A_PERSON.contains(&plan.reason);
-    explanation.fact("Deserved", spaced(&plan.amounts.deserved));
-    explanation.fact("Allocated", spaced(&plan.amounts.allocated));
-}
 
-/// What the operator reported.
-fn of_status(explanation: &mut Explanation, target: &Target, job: &QueueJob) {
-    let status = job.status.clone().unwrap_or_default();
-    let numbers = [status.slots, status.min_available, status.running].map(Option::unwrap_or_default);
-    let state = status.state.map_or_else(|| "not reported yet".to_owned(), |state| format!("{state:?}"));
-    explanation.headline = headline(target, &state, numbers);
-    if let Some(admitted) = condition(&status.conditions, QueueJobCondition::Admitted) {
-        let is_admitted = admitted.status == "True";
-        explanation.check(is_admitted, format!("{}: {}", admitted.reason, admitted.message));
-        explanation.reason = Some(admitted.reason.clone());
-        explanation.needs_a_person =
-            !is_admitted && FOR_A_PERSON.iter().any(|one| one.name() == admitted.reason);
+    /// What the operator reported.
+    fn reported(job: &QueueJob) -> Self {
+        let status = job.status.clone().unwrap_or_default();
+        let admission = status.condition(QueueJobCondition::Admitted).map(|admitted| Admission {
+            reason: admitted.reason.clone(),
+            is_good: admitted.status == "True" || asks_for_none(&admitted.reason),
+            text: format!("{}: {}", admitted.reason, admitted.message),
+        });
+        Self {
+            numbers: [status.slots, status.min_available, status.running]
+                .map(|number| number.unwrap_or_default().into()),
+            admission,
+            deserved: amounts(status.deserved.as_ref()),
+            allocated: amounts(status.allocated.as_ref()),
+            state: status.state.unwrap_or_else(|| "not reported yet".to_owned()),
+        }
     }
 }

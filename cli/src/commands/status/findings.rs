@@ -2,11 +2,12 @@
 
 use quotient_crds::{ConditionType, Unmet};
 use quotient_engine::amounts::Amounts;
+use quotient_engine::reasons::ShortReason;
 
 use super::Status;
 use crate::objects::{Kind, Object};
 use crate::output::{Color, Screen, UNBROKEN, cause, counted, hanging, length, spaced};
-use crate::queues::{QueueView, Starvation, leaving, needs_a_person};
+use crate::queues::{QueueView, Remedy, Starvation, leaving};
 
 /// How long a queue may be starved before that is a finding, in seconds: a reclaim takes a grace period.
 const PATIENCE_SECONDS: i64 = 300;
@@ -68,13 +69,13 @@ fn of_queue(view: &QueueView, status: &Status) -> Vec<Finding> {
         found.extend(problem.map(|(reason, message)| finding(reason, message.to_owned(), message)));
     }
     let is_reported = !found.is_empty();
-    let unmet =
-        view.status.unmet.iter().filter(|unmet| !is_reported || needs_a_person(&unmet.reason)).take(2);
+    let is_shown = |unmet: &&Unmet| !is_reported || Remedy::of(&unmet.reason) == Remedy::Person;
+    let unmet = view.status.unmet.iter().filter(is_shown).take(2);
     found.extend(unmet.map(|unmet| {
         let (kind, name) = workload(unmet, namespace.as_str(), status);
         let pods = counted(unmet.pods, "pod", "pods");
         let command = format!("explain {}/{name} -n {namespace}", short_kind(&kind));
-        let text = format!("{kind} {name}: {pods} {}", cannot_start(unmet));
+        let text = format!("{kind} {name}: {pods} {}", how_they_stand(unmet));
         Finding { command, ..finding(&unmet.reason, text, &unmet.message) }
     }));
     found
@@ -115,13 +116,14 @@ fn short_kind(kind: &str) -> String {
     if kind == "Deployment" { "deploy".to_owned() } else { kind.to_lowercase() }
 }
 
-/// `rejected by the quota`; else what the message says behind "because".
-fn cannot_start(unmet: &Unmet) -> String {
-    if unmet.reason == "PodsRejected" {
+/// `rejected by the quota`; else what the message says behind "because". Pods that have room can start.
+fn how_they_stand(unmet: &Unmet) -> String {
+    if unmet.reason == ShortReason::PodsRejected.name() {
         let by = if unmet.message.contains("quota") { "quota" } else { "API server" };
         return format!("rejected by the {by}");
     }
-    format!("cannot start: {}", cause(&unmet.message))
+    let state = if unmet.reason == ShortReason::RoomAvailable.name() { "can start" } else { "cannot start" };
+    format!("{state}: {}", cause(&unmet.message))
 }
 
 /// A line for each where it fits, else a paragraph; the command that says more stands at the end.
