@@ -15,6 +15,13 @@ fn code(arguments: &[&str]) -> Option<i32> {
     run(arguments).status.code()
 }
 
+/// Files do not change, so nothing is waited for.
+#[test]
+fn files_are_shown_although_a_queue_is_starved() {
+    let waited = run(&["status", "--wait", "-f", "examples/tree"]);
+    assert_eq!(waited.stdout, run(&["status", "-f", "examples/tree"]).stdout);
+}
+
 /// A gate that finds something.
 const GATE: [&str; 7] =
     ["diff", "--snapshot", "examples/tree", "--set", "queue/team-2.weight=3", "--fail-on", "share-drop>1%"];

@@ -73,6 +73,36 @@ fn manifests_show_what_the_operator_would_report() {
     .assert_eq(&printed);
 }
 
+/// The line about the cluster counts all queues, and a share returns to a queue that is not shown.
+#[test]
+fn one_resource_of_some_queues_is_shown_with_what_they_lack() {
+    let snapshot = manifests::read_snapshot(&[example("fence")], None).unwrap();
+    let printed = printed(&snapshot, "speech -r cpu").unwrap();
+    expect![[r#"
+        Computed from examples/fence
+        12 cpu, 12 used · unmanaged namespaces use 0 · 1 of 1 queues is starved
+
+        QUEUE   WEIGHT  GUARANTEED  DESERVED  ALLOCATED  USED  STATE
+        speech       1           -         2          0     0  ░░░░░░░░░░░░░░░░░░░░  2 below, Fenced
+
+        ! speech  needs 2 cpu; queues outside the preemption fence use the room   explain queue/speech
+    "#]]
+    .assert_eq(&printed.replace(&*example("").to_string_lossy(), "examples/"));
+    check(
+        &ml(),
+        "ml-train -r gpu",
+        &expect![[r#"
+        Quotient 0.2.0 · mode Full · leader quotient-7c9f_1 (2 of 2 replicas ready) · lease renewed 2 s ago
+        queues use 47 gpu · 0 of 1 queues are starved
+
+        QUEUE     WEIGHT  GUARANTEED  DESERVED  ALLOCATED  USED  STATE
+        ml-train       3          16        44         44    47  ███████████████████▓  3 over, returning
+
+        ! ml-train  Deployment notebooks: 2 pods rejected by the quota   explain deploy/notebooks -n ml-train
+    "#]],
+    );
+}
+
 #[test]
 fn names_alone_are_for_pipes() {
     check(

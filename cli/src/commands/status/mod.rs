@@ -123,7 +123,7 @@ pub(crate) async fn run(args: &StatusArgs, session: Session<'_>) -> Result<Outco
         let text = text(&status, &found, format, screen)?;
         let is_settled = !found.iter().any(|finding| finding.is_waited_for);
         let is_late = args.wait && began.elapsed() >= args.timeout;
-        let is_over = if args.wait { is_settled || is_late } else { !args.watch };
+        let is_over = if args.wait { is_settled || is_late } else { !args.watch } || !args.source.is_live();
         match &mut watch {
             // The first line tells how long ago the Lease was renewed.
             Some(watch) => {
@@ -140,7 +140,7 @@ pub(crate) async fn run(args: &StatusArgs, session: Session<'_>) -> Result<Outco
             )));
         }
         free_beside(status);
-        if is_over || !args.source.is_live() {
+        if is_over {
             return Ok(outcome);
         }
         tokio::time::sleep(INTERVAL).await;

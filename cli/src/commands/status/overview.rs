@@ -50,28 +50,32 @@ fn cluster(status: &Status) -> Vec<String> {
     // Its unit is named once.
     let unit = status.selected.as_ref().map(|selected| format!(" {}", short_name(selected)));
     let unit = unit.unwrap_or_default();
-    let leaves = status.views.iter().filter(|view| !view.is_parent());
-    let used = sum(leaves.clone().map(QueueView::used));
+    let used_by = |views: &[QueueView]| text(&sum(leaves(views).map(QueueView::used)));
     let mut parts = match status.cluster.plan() {
         Some(plan) => vec![
-            format!("{}{unit}, {} used", text(&plan.capacity), text(&used)),
+            format!("{}{unit}, {} used", text(&plan.capacity), used_by(&status.all)),
             format!("unmanaged namespaces use {}", text(&unmanaged(status))),
         ],
         None if !status.cluster.snapshot.nodes.is_empty() => {
-            let capacity = status.cluster.offered().of(&resource_names(&status.all));
-            vec![format!("{}{unit} on nodes, {} used by queues", text(&capacity), text(&used))]
+            let capacity = text(&status.cluster.offered().of(&resource_names(&status.all)));
+            vec![format!("{capacity}{unit} on nodes, {} used by queues", used_by(&status.all))]
         }
-        None => vec![format!("queues use {}{unit}", text(&used))],
+        None => vec![format!("queues use {}{unit}", used_by(&status.views))],
     };
     let now = status.cluster.snapshot.now;
-    let starved = leaves.clone().filter(|view| view.starved(now).is_some()).count();
+    let starved = leaves(&status.views).filter(|view| view.starved(now).is_some()).count();
     let stalled = status.views.iter().filter(|view| view.stalled().is_some()).count();
     let are = |count: usize| if count == 1 { "is" } else { "are" };
-    parts.push(format!("{starved} of {} queues {} starved", leaves.count(), are(starved)));
+    let shown = leaves(&status.views).count();
+    parts.push(format!("{starved} of {shown} queues {} starved", are(starved)));
     if stalled > 0 {
         parts.push(format!("{stalled} {} stalled", are(stalled)));
     }
     parts
+}
+
+fn leaves(views: &[QueueView]) -> impl Iterator<Item = &QueueView> {
+    views.iter().filter(|view| !view.is_parent())
 }
 
 /// What pods on nodes request in namespaces without a Queue.
@@ -106,8 +110,7 @@ pub(super) fn cells(status: &Status, is_wide: bool, screen: Screen) -> Vec<Vec<C
 
 /// What has a bar of full width.
 fn largest(views: &[QueueView], selected: &Resource) -> Amount {
-    let leaves = views.iter().filter(|view| !view.is_parent());
-    let sizes = leaves.flat_map(|view| {
+    let sizes = leaves(views).flat_map(|view| {
         let status = &view.status;
         [&status.used, &status.deserved].map(|map| amounts(map.as_ref()).get(selected))
     });
@@ -185,23 +188,22 @@ fn state(status: &Status, view: &QueueView, most: Amount, screen: Screen) -> Vec
 /// `3 over, returning`, `3 below for 40 s, reclaiming`; empty if nothing of the resource is unusual.
 fn note(status: &Status, view: &QueueView, selected: &Resource, starved: Option<&Starvation<'_>>) -> String {
     let of = |map: &Option<ResourceMap>| amounts(map.as_ref()).get(selected);
-    let (used, deserved) = (of(&view.status.used), of(&view.status.deserved));
-    let preempting = of(&view.status.preempting);
-    let over = used.less(deserved);
+    let deserved = of(&view.status.deserved);
+    let over = of(&view.status.used).less(deserved);
     if over.is_positive() {
         let is_awaited =
             |other: &&QueueView| of(&other.status.preempting).is_positive() && !other.is_parent();
-        let returns = if status.views.iter().any(|other| is_awaited(&other)) { ", returning" } else { "" };
+        let returns = if status.all.iter().any(|other| is_awaited(&other)) { ", returning" } else { "" };
         return format!("{} over{returns}", number(selected, over));
     }
-    match starved {
-        Some(starved) if preempting.is_positive() => {
-            let what = match starved.reason {
-                "WaitingForPreemption" => "reclaiming",
-                reason => reason,
-            };
-            format!("{} below{}, {what}", number(selected, preempting), starved.since())
-        }
-        _ => String::new(),
+    let Some(starved) = starved else { return String::new() };
+    let (below, what) = match starved.reason {
+        "WaitingForPreemption" => (of(&view.status.preempting), "reclaiming"),
+        reason => (deserved.less(of(&view.status.allocated)), reason),
+    };
+    if below.is_positive() {
+        format!("{} below{}, {what}", number(selected, below), starved.since())
+    } else {
+        String::new()
     }
 }
