@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use clap::ValueEnum;
 use quotient_engine::amounts::{Amounts, Resource};
-use quotient_engine::names::OwnerUid;
+use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::snapshot::{Pod, Workload};
 
 use crate::Session;
@@ -186,6 +186,7 @@ pub(crate) struct Line {
     pods: usize,
     used: Amounts,
     deserved: Amounts,
+    /// What its queue uses above its deserved share.
     over: Amounts,
     borrowed: Amounts,
     lent: Amounts,
@@ -197,6 +198,7 @@ impl Line {
             name,
             namespace: namespace.to_owned(),
             queue: queue.map(|view| view.name.in_words()),
+            over: queue.map(|view| view.used().less(&view.deserved())).unwrap_or_default(),
             ..Self::default()
         }
     }
@@ -232,16 +234,14 @@ fn of_queues(views: &[QueueView]) -> Vec<Line> {
     leaves
         .map(|view| {
             let status = &view.status;
-            let (used, deserved) = (view.used(), view.deserved());
             let pods = status.pods.unwrap_or_default();
             let pods = pods.running.saturating_add(pods.pending).saturating_add(pods.terminating);
             Line {
                 pods: usize::try_from(pods).unwrap_or_default(),
-                over: used.less(&deserved),
                 borrowed: amounts(status.borrowed.as_ref()),
                 lent: amounts(status.lent.as_ref()),
-                used,
-                deserved,
+                used: view.used(),
+                deserved: view.deserved(),
                 ..Line::new(view.name.in_words(), view.name.namespace.as_str(), Some(view))
             }
         })
@@ -250,40 +250,45 @@ fn of_queues(views: &[QueueView]) -> Vec<Line> {
 
 /// The namespaces with pods.
 fn of_namespaces(cluster: &Cluster, views: &[QueueView]) -> Vec<Line> {
-    let mut rows = Vec::new();
-    for (name, state) in &cluster.snapshot.namespaces {
-        let mut row = Line::new(name.to_string(), name.as_str(), governing(views, name.as_str()));
-        state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| row.add(pod));
-        if row.pods > 0 {
-            rows.push(row);
-        }
-    }
-    rows
+    grouped(cluster, views, |namespace, _| namespace.to_string())
 }
 
 /// The workloads that people know: the Deployment rather than its ReplicaSets; bare pods by themselves.
 fn of_workloads(cluster: &Cluster, views: &[QueueView]) -> Vec<Line> {
-    let mut rows: BTreeMap<(String, String), Line> = BTreeMap::new();
-    for (namespace, state) in &cluster.snapshot.namespaces {
-        let view = governing(views, namespace.as_str());
-        let controlled =
-            state.owners.iter().filter_map(|owner| Some((&owner.uid, owner.controller.as_deref()?)));
-        let controllers: BTreeMap<&OwnerUid, &Workload> = controlled.collect();
-        for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
-            let owner = pod.metadata.owner.as_ref();
-            let workload = owner.map(|owner| controllers.get(&owner.uid).copied().unwrap_or(owner));
-            let name = workload.map_or_else(
-                || format!("Pod {}", pod.name),
-                |workload| format!("{} {}", workload.kind, workload.name),
-            );
-            let key = (namespace.to_string(), name.clone());
-            rows.entry(key).or_insert_with(|| Line::new(name, namespace.as_str(), view)).add(pod);
+    let owners = cluster.snapshot.namespaces.values().flat_map(|state| &state.owners);
+    let controlled = owners.filter_map(|owner| Some((&owner.uid, owner.controller.as_deref()?)));
+    let controllers: BTreeMap<&OwnerUid, &Workload> = controlled.collect();
+    grouped(cluster, views, |_, pod| match &pod.metadata.owner {
+        None => format!("Pod {}", pod.name),
+        Some(owner) => {
+            let workload = controllers.get(&owner.uid).copied().unwrap_or(owner);
+            format!("{} {}", workload.kind, workload.name)
         }
-    }
-    rows.into_values().collect()
+    })
 }
 
-/// Most first; equals by name.
+/// A row for all pods of a namespace that have the same name there.
+fn grouped(
+    cluster: &Cluster,
+    views: &[QueueView],
+    name_of: impl Fn(&Namespace, &Pod) -> String,
+) -> Vec<Line> {
+    let mut rows = Vec::new();
+    for (namespace, state) in &cluster.snapshot.namespaces {
+        let view = governing(views, namespace.as_str());
+        let mut here: BTreeMap<String, Line> = BTreeMap::new();
+        for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
+            let name = name_of(namespace, pod);
+            let row =
+                here.entry(name).or_insert_with_key(|name| Line::new(name.clone(), namespace.as_str(), view));
+            row.add(pod);
+        }
+        rows.extend(here.into_values());
+    }
+    rows
+}
+
+/// Most first; equals by what they use, and then by name.
 fn sort(rows: &mut [Line], by: Sort, selected: Option<&Resource>, cluster: &Cluster) {
     let capacity = sum(cluster.snapshot.nodes.values().map(|node| &node.allocatable));
     let size = |amounts: &Amounts| match selected {
@@ -295,11 +300,11 @@ fn sort(rows: &mut [Line], by: Sort, selected: Option<&Resource>, cluster: &Clus
             .unwrap_or(0),
     };
     rows.sort_by_cached_key(|row| {
-        let size = match by {
-            Sort::Used => size(&row.used),
+        let over = match by {
+            Sort::Used => 0,
             Sort::Over => size(&row.over),
         };
-        (Reverse(size), row.namespace.clone(), row.name.clone())
+        (Reverse((over, size(&row.used))), row.namespace.clone(), row.name.clone())
     });
 }
 

@@ -98,6 +98,34 @@ fn the_largest_stand_first() {
     );
 }
 
+/// A workload has no share of its own: those of the queue that is most above its share stand first.
+#[test]
+fn workloads_are_sorted_by_what_their_queue_uses_above_its_share() {
+    const TWO_QUEUES: &str = "
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 10, memory: 10Gi}}}
+---
+{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: large, namespace: large}, spec: {weight: 9, request: {cpu: 10}}}
+---
+{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: small, namespace: small}, spec: {request: {cpu: 10}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: large}, spec: {nodeName: n1, containers: [{name: main, resources: {requests: {cpu: 5}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: b, namespace: small}, spec: {nodeName: n1, containers: [{name: main, resources: {requests: {cpu: 3}}}]}}
+";
+    let cluster = at_rest(read(&[("a.yaml", TWO_QUEUES)]).unwrap());
+    let sorted = |line: &str| {
+        let (rows, _) = top(&cluster, &args(line), None).unwrap();
+        text(&rows, What::Workloads, None, Screen::plain())
+    };
+    expect![[r#"
+        WORKLOAD  NAMESPACE  QUEUE  PODS  USED
+        Pod b     small      small  1     3c
+        Pod a     large      large  1     5c
+    "#]]
+    .assert_eq(&sorted("workloads --sort over"));
+    assert_ne!(sorted("workloads"), sorted("workloads --sort over"));
+}
+
 #[test]
 fn a_resource_that_nothing_uses_is_refused() {
     assert_eq!(top(&cluster(), &args("queues -r gpu"), None).unwrap_err().code(), 2);
