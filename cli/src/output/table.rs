@@ -15,6 +15,11 @@ impl Cell {
         Self { text: text.into(), color, is_right: false }
     }
 
+    /// A title for the column in which it stands.
+    pub(crate) fn titled(&self, title: &str) -> Self {
+        Self { text: title.to_owned(), color: Color::Faint, is_right: self.is_right }
+    }
+
     /// The same in another color.
     pub(crate) fn colored(self, color: Color) -> Self {
         Self { color, ..self }

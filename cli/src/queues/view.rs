@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kube::core::{Selector, SelectorExt as _};
-use quotient_crds::{ConditionType, Queue, QueueStatus};
-use quotient_engine::amounts::Amounts;
+use quotient_crds::{ConditionType, Queue, QueueStatus, ResourceMap};
+use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::reasons::ShortReason;
 use quotient_engine::time::Timestamp;
@@ -133,6 +133,14 @@ impl QueueView {
         amounts(self.status.allocated.as_ref())
     }
 
+    /// What it has a share of among these requests: with `--resources` only some resources are shared.
+    pub(crate) fn shared(&self, requests: &Amounts) -> Amounts {
+        let deserved = self.status.deserved.iter().flat_map(ResourceMap::iter);
+        let shared: BTreeSet<Resource> = deserved.map(|(name, _)| Resource::from_name(name)).collect();
+        let requests = requests.iter().filter(|(resource, _)| shared.contains(resource));
+        requests.map(|(resource, amount)| (resource.clone(), amount)).collect()
+    }
+
     /// Its weight.
     pub(crate) fn weight(&self) -> i32 {
         self.queue.spec.weight
@@ -160,6 +168,16 @@ impl QueueView {
     pub(crate) fn condition(&self, condition: ConditionType, status: &str) -> Option<(&str, &str)> {
         let found = self.status.condition(condition).filter(|found| found.status == status)?;
         Some((found.reason.as_str(), found.message.as_str()))
+    }
+
+    /// Whether the operator has not reported on it, and nothing is computed in place of a report.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.status.conditions.is_empty()
+    }
+
+    /// Whether the operator has not seen the last change of its spec.
+    pub(crate) fn is_outdated(&self) -> bool {
+        self.status.observed_generation < self.queue.metadata.generation
     }
 
     /// Why it has no share, if so.

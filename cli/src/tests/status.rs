@@ -2,6 +2,7 @@
 
 use clap::Parser as _;
 use expect_test::{Expect, expect};
+use serde_json::json;
 
 use super::{example, observed};
 use crate::args::{Args, Command};
@@ -99,6 +100,33 @@ fn one_resource_of_some_queues_is_shown_with_what_they_lack() {
         ml-train       3          16        44         44    47  ███████████████████▓  3 over, returning
 
         ! ml-train  Deployment notebooks: 2 pods rejected by the quota   explain deploy/notebooks -n ml-train
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_not_known_is_no_zero_and_every_command_can_be_run() {
+    let mut snapshot = ml();
+    for entry in &mut snapshot.entries {
+        match entry.name() {
+            "web" => entry.change(|queue| queue["status"] = json!({})),
+            "ml-train" => entry.change(|queue| queue["status"]["unmet"][0]["kind"] = "RayCluster".into()),
+            _ => {}
+        }
+    }
+    check(
+        &snapshot,
+        "web ml-train",
+        &expect![[r#"
+        Quotient 0.2.0 · mode Full · leader quotient-7c9f_1 (2 of 2 replicas ready) · lease renewed 2 s ago
+        queues use 47gpu · 0 of 2 queues are starved
+
+        QUEUE     WEIGHT  GUARANTEED  DESERVED  ALLOCATED  USED   STATE
+        ml-train       3  16gpu       44gpu     44gpu      47gpu  Borrowing
+        web            1  8gpu        -         -          -      Unknown
+
+        ! ml-train  RayCluster notebooks-5d9c: 2 pods rejected by the quota   explain queue/ml-train
+        ! web       Quotient has not reported on it yet                       explain queue/web
     "#]],
     );
 }

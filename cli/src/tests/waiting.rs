@@ -1,6 +1,7 @@
 //! `explain` of what waits for something else than its share: for a person, for a node, or for a mode or a pause to end.
 
 use expect_test::{Expect, expect};
+use serde_json::{Value, json};
 
 use super::{observed, observed_yaml, read};
 use crate::commands::explain::{Question, Target, explain};
@@ -192,6 +193,50 @@ spec:
         See the events of the workload: kubectl describe.
     "#]],
     );
+}
+
+/// With `--resources=nvidia.com/gpu` no queue has a share of cpu.
+#[test]
+fn resources_that_are_not_shared_keep_no_pod_from_starting() {
+    let mut snapshot = Snapshot { is_partial: true, ..observed("ml.yaml", NOW) };
+    let job = snapshot.entries.iter_mut().find(|entry| entry.name() == "trainer").unwrap();
+    job.change(|job| {
+        job["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "2".into();
+    });
+    expect![[r#"
+        Job trainer has 0 of 47 pods.
+         √ Queue ml-train is Ready                          √ all containers set requests, or have defaults
+         √ one pod (1 gpu) is smaller than the share (44 gpu)
+         × the queue uses 47 of its 44 gpu quota
+         › the Queue reports nothing in the way; the controller has not created the pods yet
+    "#]]
+    .assert_eq(&explained(Cluster::of(&snapshot, None).unwrap(), "job/trainer").text(Screen::plain()));
+}
+
+/// The operator does not run, or has not seen the Queue or its last change yet.
+#[test]
+fn a_queue_that_the_operator_has_not_seen_is_told_so() {
+    let mut snapshot = Snapshot { is_partial: true, ..observed("ml.yaml", NOW) };
+    let mut change = |name: &str, field: &str, value: Value| {
+        let queue = snapshot.entries.iter_mut().find(|entry| entry.name() == name).unwrap();
+        queue.change(|queue| *queue.pointer_mut(field).unwrap() = value);
+    };
+    change("web", "/status", json!({}));
+    change("ml-dev", "/metadata/generation", json!(2));
+    let told = |target: &str| explained(Cluster::of(&snapshot, None).unwrap(), target).text(Screen::plain());
+    expect![[r#"
+        Quotient has not reported on Queue web yet.
+        If that does not change within a minute, see: kubectl quotient check
+    "#]]
+    .assert_eq(&told("queue/web"));
+    expect![[r#"
+        Pod broken is on gpu-1 and does not run: container main: ImagePullBackOff.
+
+        Cause     the kubelet reports it; Quotient has nothing to do with it
+        Eviction  Quotient has not reported on Queue web yet, so its share is not known
+    "#]]
+    .assert_eq(&told("pod/broken"));
+    assert!(told("queue/ml-dev").contains(" › this is what followed from an older spec"));
 }
 
 /// A QueueJob in this state, with this condition.

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use quotient_crds::ConditionType;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::NodeName;
-use quotient_engine::snapshot::{Owner, Rejection, Shape};
+use quotient_engine::snapshot::{Owner, Quota, Rejection, Shape};
 
 use super::context::Context;
+use super::queue::not_reported;
 use crate::output::{Explanation, list, number, only, spaced};
 use crate::queues::QueueView;
 
@@ -16,13 +17,25 @@ const NO_REQUESTS: [&str; 2] = ["demands a request", "must specify"];
 
 /// Adds what is in order and what is not.
 pub(super) fn add(explanation: &mut Explanation, context: &Context<'_>, view: &QueueView, owners: &[&Owner]) {
-    let queue = view.name.in_words();
-    if let Some((reason, message)) = view.stalled() {
+    if view.is_unknown() {
+        explanation.check(false, not_reported(view));
+    } else if let Some((reason, message)) = view.stalled() {
+        let queue = view.name.in_words();
         explanation.check(false, format!("Queue {queue} has no share ({reason}): {message}"));
         explanation.needs_a_person = true;
-        return;
+    } else {
+        let quota = context.state().and_then(|state| state.quota.as_ref());
+        ready(explanation, view, quota);
+        requests(explanation, view, owners, quota);
+        if let Some(owner) = owners.iter().find(|owner| owner.wanted > 0) {
+            one_pod(explanation, context, view, &owner.shape);
+        }
     }
-    let quota = context.state().and_then(|state| state.quota.as_ref());
+}
+
+/// How the Queue and its quota stand.
+fn ready(explanation: &mut Explanation, view: &QueueView, quota: Option<&Quota>) {
+    let queue = view.name.in_words();
     match (view.condition(ConditionType::Ready, "False"), quota) {
         (Some((_, message)), _) => explanation.check(false, format!("Queue {queue} is not Ready: {message}")),
         (None, Some(quota)) if quota.hard == quota.enforced => {
@@ -37,42 +50,44 @@ pub(super) fn add(explanation: &mut Explanation, context: &Context<'_>, view: &Q
     if let Some(message) = view.quota_left_alone() {
         explanation.step(message);
     }
+}
+
+/// Whether all containers have the requests that the quota demands.
+fn requests(explanation: &mut Explanation, view: &QueueView, owners: &[&Owner], quota: Option<&Quota>) {
     let is_reported = view.status.unmet.iter().any(|unmet| {
         let is_its = owners.iter().any(|owner| *owner.name == *unmet.name);
         is_its && NO_REQUESTS.iter().any(|words| unmet.message.contains(words))
     });
-    let lacks_requests = |owner: &&Owner| matches!(owner.rejection(quota), Some(Rejection::Unspecified(_)));
-    let unspecified = is_reported || owners.iter().any(lacks_requests);
-    let text = if unspecified {
-        "a container sets no cpu or memory request, and no LimitRange gives one"
+    let lacks_some = |owner: &&Owner| matches!(owner.rejection(quota), Some(Rejection::Unspecified(_)));
+    if is_reported || owners.iter().any(lacks_some) {
+        explanation.check(false, "a container sets no cpu or memory request, and no LimitRange gives one");
     } else {
-        "all containers set requests, or have defaults"
-    };
-    explanation.check(!unspecified, text);
-    let shape = owners.iter().find(|owner| owner.wanted > 0).map(|owner| &*owner.shape);
-    if let Some(shape) = shape.filter(|shape| !shape.requests.is_empty()) {
-        share(explanation, context, view, shape);
-        if quota.is_some() || view.quota_left_alone().is_none() {
-            room(explanation, view, &shape.requests);
-        }
+        explanation.check(true, "all containers set requests, or have defaults");
     }
 }
 
-/// Whether one pod fits into the share and on a node.
-fn share(explanation: &mut Explanation, context: &Context<'_>, view: &QueueView, shape: &Shape) {
-    let each = &shape.requests;
-    let share = only(&view.deserved(), each);
+/// Whether one more pod fits into the share, on a node and into the quota.
+fn one_pod(explanation: &mut Explanation, context: &Context<'_>, view: &QueueView, shape: &Shape) {
+    let each = view.shared(&shape.requests);
+    if each.is_empty() {
+        return;
+    }
+    let share = only(&view.deserved(), &each);
     let fits = each.fits_in(&share);
-    let relation = if !fits {
-        "is larger than"
-    } else if *each == share {
+    let relation = if each == share {
         "is as large as"
-    } else {
+    } else if fits {
         "is smaller than"
+    } else {
+        "is larger than"
     };
     let node = fitting_node(context, shape).filter(|_| fits).unwrap_or_default();
-    let text = format!("one pod ({}) {relation} the share ({}){node}", spaced(each), spaced(&share));
+    let text = format!("one pod ({}) {relation} the share ({}){node}", spaced(&each), spaced(&share));
     explanation.check(fits, text);
+    let has_quota = context.state().is_some_and(|state| state.quota.is_some());
+    if has_quota || view.quota_left_alone().is_none() {
+        room(explanation, view, &each);
+    }
 }
 
 /// Whether the quota has room for one more pod.

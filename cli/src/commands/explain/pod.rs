@@ -8,6 +8,7 @@ use quotient_operator::settings::Settings;
 use serde_json::Value;
 
 use super::context::{Context, Names};
+use super::queue::not_reported;
 use super::{Question, evicted, unmet};
 use crate::commands::simulate::why;
 use crate::objects::{Object, find_text, text};
@@ -151,6 +152,9 @@ fn placed(explanation: &mut Explanation, context: &Context<'_>, pod: &Pod, phase
 
 /// Whether pods of the queue may be evicted for another queue.
 fn risk(context: &Context<'_>, view: &QueueView) -> String {
+    if view.is_unknown() {
+        return format!("{}, so its share is not known", not_reported(view));
+    }
     let queue = view.name.in_words();
     if let Some((reason, _)) = view.stalled() {
         return format!("Queue {queue} has no share ({reason}), so none of its pods is evicted");

@@ -18,8 +18,17 @@ pub(super) fn explain(context: &Context<'_>) -> Result<Explanation, String> {
     let view = context.views.iter().find(|view| view.name == name);
     let view = view.ok_or_else(|| context.missing())?;
     let mut explanation = context.explanation();
+    if view.is_unknown() {
+        explanation.headline = format!("{}.", not_reported(view));
+        explanation.next =
+            Some("If that does not change within a minute, see: kubectl quotient check".to_owned());
+        return Ok(explanation);
+    }
     explanation.headline = headline(context, view);
-
+    if view.is_outdated() {
+        explanation
+            .step("this is what followed from an older spec: Quotient has not seen the last change yet");
+    }
     if let Some((reason, message)) = view.stalled() {
         explanation.check(false, message.to_owned());
         explanation.reason = Some(reason.to_owned());
@@ -34,6 +43,11 @@ pub(super) fn explain(context: &Context<'_>) -> Result<Explanation, String> {
         explanation.lines = arithmetic(context, view);
     }
     Ok(explanation)
+}
+
+/// That nothing is known of a Queue.
+pub(super) fn not_reported(view: &QueueView) -> String {
+    format!("Quotient has not reported on Queue {} yet", view.name.in_words())
 }
 
 fn headline(context: &Context<'_>, view: &QueueView) -> String {

@@ -120,7 +120,7 @@ impl<'s> Workload<'s> {
             checks::add(explanation, context, view, &self.owners);
         }
         unmet::add(explanation, context, &self.unmet);
-        if !self.unmet.is_empty() || view.stalled().is_some() {
+        if !self.unmet.is_empty() || view.is_unknown() || view.stalled().is_some() {
             return;
         }
         let listed = view.status.unmet.iter().map(|unmet| unmet.pods).fold(0, i32::saturating_add);

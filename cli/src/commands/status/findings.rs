@@ -5,6 +5,7 @@ use quotient_engine::amounts::Amounts;
 use quotient_engine::reasons::ShortReason;
 
 use super::Status;
+use crate::commands::explain::Target;
 use crate::objects::{Kind, Object};
 use crate::output::{Color, Screen, UNBROKEN, cause, counted, hanging, length, spaced};
 use crate::queues::{QueueView, Remedy, Starvation, leaving};
@@ -53,6 +54,10 @@ fn of_queue(view: &QueueView, status: &Status) -> Vec<Finding> {
         is_serious: false,
         is_waited_for: false,
     };
+    if view.is_unknown() {
+        let text = "Quotient has not reported on it yet".to_owned();
+        return vec![finding("Unknown", text.clone(), &text)];
+    }
     if let Some((reason, message)) = view.stalled() {
         let one = finding(reason, format!("has no share: {message}"), message);
         return vec![Finding { is_serious: true, is_waited_for: true, ..one }];
@@ -74,9 +79,14 @@ fn of_queue(view: &QueueView, status: &Status) -> Vec<Finding> {
     found.extend(unmet.map(|unmet| {
         let (kind, name) = workload(unmet, namespace.as_str(), status);
         let pods = counted(unmet.pods, "pod", "pods");
-        let command = format!("explain {}/{name} -n {namespace}", short_kind(&kind));
         let text = format!("{kind} {name}: {pods} {}", how_they_stand(unmet));
-        Finding { command, ..finding(&unmet.reason, text, &unmet.message) }
+        let of_queue = finding(&unmet.reason, text, &unmet.message);
+        let target = format!("{}/{name}", short_kind(&kind));
+        match Target::parse(&target) {
+            Ok(_) => Finding { command: format!("explain {target} -n {namespace}"), ..of_queue },
+            // A kind of another operator.
+            Err(_) => of_queue,
+        }
     }));
     found
 }

@@ -87,24 +87,18 @@ pub(super) fn unmanaged(status: &Status) -> Amounts {
 
 /// The column titles and a row of cells for each queue, in the order of their tree.
 pub(super) fn cells(status: &Status, is_wide: bool, screen: Screen) -> Vec<Vec<Cell>> {
-    let mut titles = vec!["QUEUE", "WEIGHT"];
-    if is_wide {
-        titles.extend(["DEMAND", "NOMINAL", "LIMIT", "PODS"]);
-    }
-    titles.extend(["GUARANTEED", "DESERVED", "ALLOCATED", "USED", "STATE"]);
-    let title = |text: &&str| {
-        let cell = Cell::new(*text, Color::Faint);
-        match *text {
-            "QUEUE" | "STATE" => cell,
-            "WEIGHT" => cell.right(),
-            _ => aligned(cell, status),
-        }
-    };
-    let mut table = vec![titles.iter().map(title).collect()];
     let most = status.selected.as_ref().map_or(Amount::ZERO, |selected| largest(&status.views, selected));
     let queues = status.views.iter().map(|view| (&view.name, view.parent(), view)).collect();
-    let rows = in_tree_order(queues).into_iter();
-    table.extend(rows.map(|(depth, view)| row(status, depth, view, is_wide, most, screen)));
+    let mut table = Vec::new();
+    for (depth, view) in in_tree_order(queues) {
+        let columns = columns(status, depth, view, is_wide);
+        if table.is_empty() {
+            let titles = columns.iter().map(|(title, cell)| cell.titled(title));
+            table.push(titles.chain([Cell::new("STATE", Color::Faint)]).collect());
+        }
+        let cells = columns.into_iter().map(|(_, cell)| cell);
+        table.push(cells.chain(state(status, view, most, screen)).collect());
+    }
     table
 }
 
@@ -117,47 +111,37 @@ fn largest(views: &[QueueView], selected: &Resource) -> Amount {
     sizes.max().unwrap_or(Amount::ZERO)
 }
 
-fn row(
-    status: &Status,
-    depth: usize,
-    view: &QueueView,
-    is_wide: bool,
-    most: Amount,
-    screen: Screen,
-) -> Vec<Cell> {
-    let spec = &view.queue.spec;
-    let amount = |map: Option<&ResourceMap>| amount_cell(&amounts(map), status);
-    let bound = |map: Option<&ResourceMap>| match map {
-        Some(map) if !map.is_empty() => amount(Some(map)),
-        _ => aligned("-".into(), status),
+/// What stands before the state of a queue, each under its title.
+fn columns(status: &Status, depth: usize, view: &QueueView, is_wide: bool) -> Vec<(&'static str, Cell)> {
+    let (spec, decided) = (&view.queue.spec, &view.status);
+    // A map that is absent is not known.
+    let amount = |map: Option<&ResourceMap>| match map {
+        Some(_) => aligned(short(&amounts(map), status.selected.as_ref()).into(), status),
+        None => aligned("-".into(), status),
     };
-    let mut cells = vec![
-        Cell::from(format!("{}{}", "  ".repeat(depth), view.name.in_words())),
-        Cell::from(view.weight().to_string()).right(),
+    let bound = |map: &Option<ResourceMap>| amount(map.as_ref().filter(|map| !map.is_empty()));
+    let mut columns = vec![
+        ("QUEUE", Cell::from(format!("{}{}", "  ".repeat(depth), view.name.in_words()))),
+        ("WEIGHT", Cell::from(view.weight().to_string()).right()),
     ];
     if is_wide {
-        let pods = view.status.summary.as_ref().and_then(|summary| summary.pods.as_deref());
-        cells.extend([
-            amount(view.status.demand.as_ref()),
-            amount(view.status.nominal.as_ref()),
-            bound(spec.limit.as_ref()),
-            Cell::from(pods.unwrap_or("-")),
+        let pods = decided.summary.as_ref().and_then(|summary| summary.pods.as_deref());
+        columns.extend([
+            ("DEMAND", amount(decided.demand.as_ref())),
+            ("NOMINAL", amount(decided.nominal.as_ref())),
+            ("LIMIT", bound(&spec.limit)),
+            ("PODS", Cell::from(pods.unwrap_or("-"))),
         ]);
     }
-    let (used, deserved) = (view.used(), view.deserved());
-    let used_cell = amount_cell(&used, status);
-    cells.extend([
-        bound(spec.guaranteed.as_ref()),
-        amount(view.status.deserved.as_ref()),
-        amount(view.status.allocated.as_ref()),
-        if used.fits_in(&deserved) { used_cell } else { used_cell.colored(Color::Alarm) },
+    let used = amount(decided.used.as_ref());
+    let is_over = !view.used().fits_in(&view.deserved());
+    columns.extend([
+        ("GUARANTEED", bound(&spec.guaranteed)),
+        ("DESERVED", amount(decided.deserved.as_ref())),
+        ("ALLOCATED", amount(decided.allocated.as_ref())),
+        ("USED", if is_over { used.colored(Color::Alarm) } else { used }),
     ]);
-    cells.extend(state(status, view, most, screen));
-    cells
-}
-
-fn amount_cell(amounts: &Amounts, status: &Status) -> Cell {
-    aligned(short(amounts, status.selected.as_ref()).into(), status)
+    columns
 }
 
 /// Amounts of one resource are numbers, which stand at the right.
