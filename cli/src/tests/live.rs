@@ -138,6 +138,23 @@ async fn a_refusal_names_verb_resource_and_namespace() {
 }
 
 #[tokio::test]
+async fn of_queues_of_one_name_that_of_the_own_namespace_is_meant() {
+    let found = async |namespaces: &'static [&'static str]| {
+        let (live, _) = live(move |_| {
+            let items =
+                namespaces.iter().map(|namespace| json!({"metadata": {"name": "q", "namespace": namespace}}));
+            (200, json!({"metadata": {}, "items": items.collect::<Vec<_>>()}))
+        });
+        live.namespace_of_queue("q").await.map_err(|error| error.to_string())
+    };
+    assert_eq!(found(&[]).await.as_deref(), Ok("team-a"));
+    assert_eq!(found(&["b"]).await.as_deref(), Ok("b"));
+    assert_eq!(found(&["b", "team-a"]).await.as_deref(), Ok("team-a"));
+    let refused = found(&["b", "c"]).await.unwrap_err();
+    assert_eq!(refused, "several namespaces have a Queue q: name one of them by -n: b, c");
+}
+
+#[tokio::test]
 async fn an_object_that_does_not_exist_is_none() {
     let (live, _) = live(|_| failure(404, "NotFound", "told"));
     assert_eq!(live.of(Kind::Queue.api(), Some("team-a")).get("x").await.unwrap(), None);

@@ -132,6 +132,23 @@ fn what_is_not_known_is_no_zero_and_every_command_can_be_run() {
 }
 
 #[test]
+fn pods_that_have_room_can_start() {
+    let mut snapshot = ml();
+    let queue = snapshot.entries.iter_mut().find(|entry| entry.name() == "ml-train").unwrap();
+    queue.change(|queue| {
+        let unmet = &mut queue["status"]["unmet"][0];
+        unmet["reason"] = "RoomAvailable".into();
+        unmet["message"] =
+            "The pods cannot start because they are not created yet. The controller creates them.".into();
+    });
+    let printed = printed(&snapshot, "ml-train").unwrap();
+    assert!(
+        printed.contains("Deployment notebooks: 2 pods can start: they are not created yet   explain"),
+        "{printed}"
+    );
+}
+
+#[test]
 fn names_alone_are_for_pipes() {
     check(
         &ml(),

@@ -72,9 +72,9 @@ fn one_pod(explanation: &mut Explanation, context: &Context<'_>, view: &QueueVie
     if each.is_empty() {
         return;
     }
-    let share = only(&view.deserved(), &each);
-    let fits = each.fits_in(&share);
-    let relation = if each == share {
+    let deserved = only(&view.deserved(), &each);
+    let fits = each.fits_in(&deserved);
+    let relation = if each == deserved {
         "is as large as"
     } else if fits {
         "is smaller than"
@@ -82,7 +82,7 @@ fn one_pod(explanation: &mut Explanation, context: &Context<'_>, view: &QueueVie
         "is larger than"
     };
     let node = fitting_node(context, shape).filter(|_| fits).unwrap_or_default();
-    let text = format!("one pod ({}) {relation} the share ({}){node}", spaced(&each), spaced(&share));
+    let text = format!("one pod ({}) {relation} the share ({}){node}", spaced(&each), spaced(&deserved));
     explanation.check(fits, text);
     let has_quota = context.state().is_some_and(|state| state.quota.is_some());
     if has_quota || view.quota_left_alone().is_none() {

@@ -23,12 +23,11 @@ pub(super) fn add(explanation: &mut Explanation, context: &Context<'_>, unmet: &
     let leaving_for =
         |one: &Unmet| leaving.as_ref().filter(|_| one.reason == ShortReason::WaitingForPreemption.name());
     for one in unmet {
-        explanation.step(match leaving_for(one) {
-            Some(leaving) => reclaimed(view, leaving),
-            None => {
-                let pods = counted(one.pods, "pod", "pods");
-                format!("{pods} of {} {}: {}", one.kind, one.name, one.message)
-            }
+        explanation.step(if let Some(leaving) = leaving_for(one) {
+            reclaimed(view, leaving)
+        } else {
+            let pods = counted(one.pods, "pod", "pods");
+            format!("{pods} of {} {}: {}", one.kind, one.name, one.message)
         });
     }
     explanation.reason.get_or_insert_with(|| first.reason.clone());
