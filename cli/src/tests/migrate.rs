@@ -21,6 +21,11 @@ fn migrated(line: &str, file: &Path) -> Migration {
     migrate(&args(line), &manifests::read_snapshot(&[file.to_owned()], None).unwrap()).unwrap()
 }
 
+fn migrated_text(system: &str, manifests: &str) -> String {
+    let directory = directory(&[("a.yaml", manifests)]);
+    migrated(system, &directory.path().join("a.yaml")).manifests()
+}
+
 #[test]
 fn every_system_becomes_queues() {
     for system in SYSTEMS {
@@ -87,9 +92,88 @@ fn a_file_of_another_system_is_refused() {
 fn a_parent_that_does_not_exist_is_left_out() {
     let orphan =
         "{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: c}, spec: {parentQueue: gone}}";
-    let directory = directory(&[("a.yaml", orphan)]);
-    let manifests = migrated("kai", &directory.path().join("a.yaml")).manifests();
+    let manifests = migrated_text("kai", orphan);
     assert!(manifests.contains("Queue c parent: gone"), "{manifests}");
     let cluster = read(&[("a.yaml", &manifests)]).unwrap();
     assert!(settle(&cluster.snapshot).1.stalled.is_empty(), "{manifests}");
+}
+
+/// The second queue has no Queue in it; the field without an equivalent says so.
+#[test]
+fn a_namespace_of_two_queues_has_one_queue() {
+    let queue = |name: &str, pods: &[(&str, &str)]| {
+        let pods = pods.iter().map(|(namespace, pod)| {
+            format!(
+                "---\n{{apiVersion: v1, kind: Pod, metadata: {{name: {pod}, namespace: {namespace}, labels: {{runai/queue: \
+                 {name}}}}}}}\n"
+            )
+        });
+        let queue =
+            format!("---\n{{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {{name: {name}}}}}\n");
+        queue + &pods.collect::<String>()
+    };
+    let first = queue("first", &[("shared", "a")]);
+    let manifests = migrated_text("kai", &(first + &queue("second", &[("shared", "b"), ("own", "c")])));
+    let comment = "# No equivalent: Queue second namespace: shared (the namespace has one Queue, that of first: split the namespace, \
+                   or add these amounts)\n";
+    let queues: Vec<&str> = manifests.split("---\n").collect();
+    assert_eq!(queues.len(), 2, "{manifests}");
+    assert!(queues[0].contains("# From Queue second.\n") && queues[0].contains(comment), "{manifests}");
+    assert!(
+        queues[0].contains("namespace: own\n") && queues[1].contains("namespace: shared\n"),
+        "{manifests}"
+    );
+}
+
+fn of_yunikorn(queues: &str) -> String {
+    let config = format!("{{partitions: [{{name: default, queues: [{{name: root, queues: [{queues}]}}]}}]}}");
+    migrated_text(
+        "yunikorn",
+        &format!(
+            "{{apiVersion: v1, kind: ConfigMap, metadata: {{name: yunikorn-configs, namespace: y}}, data: {{queues.yaml: \
+             '{config}'}}}}"
+        ),
+    )
+}
+
+/// Where no namespaces are described, a queue is taken to be that of the namespace of its name, if there can be one.
+#[test]
+fn no_namespace_has_a_name_that_the_api_refuses() {
+    let manifests = of_yunikorn("{name: Team_1}, {name: team-2}");
+    assert!(
+        manifests.contains("queue root.Team_1 metadata.name: Team_1 (no namespace uses it"),
+        "{manifests}"
+    );
+    assert!(
+        !manifests.contains("namespace: Team_1") && manifests.contains("namespace: team-2"),
+        "{manifests}"
+    );
+}
+
+#[test]
+fn two_parent_queues_have_two_names() {
+    let manifests = of_yunikorn("{name: a-b, parent: true}, {name: a, queues: [{name: b, parent: true}]}");
+    for name in ["name: a\n", "name: a-b\n", "name: a-b-tree\n"] {
+        assert!(manifests.contains(&format!("metadata:\n  {name}  namespace: org\n")), "{name}: {manifests}");
+    }
+}
+
+/// A queue to which nothing is guaranteed has a share like any other.
+#[test]
+fn a_guarantee_of_nothing_is_no_weight() {
+    let manifests = of_yunikorn("{name: a, resources: {guaranteed: {vcore: 0}}}");
+    assert!(manifests.contains("weight: 1\n"), "{manifests}");
+}
+
+/// The last one that is listed says that there are more.
+#[test]
+fn of_many_values_the_first_are_told() {
+    let priorities: Vec<String> = (0..20).map(|number| format!("class-number-{number}")).collect();
+    let tenant = format!(
+        "{{apiVersion: capsule.clastix.io/v1beta2, kind: Tenant, metadata: {{name: t}}, spec: {{priorityClasses: {{allowed: \
+         [{}]}}}}}}",
+        priorities.join(", ")
+    );
+    let manifests = migrated_text("capsule", &tenant);
+    assert!(manifests.contains("class-number-3, ... (keep Capsule for it)"), "{manifests}");
 }

@@ -89,7 +89,8 @@ impl Draft {
             .find(|known| known.object == origin && known.field == field && known.advice == advice);
         match same {
             Some(known) if known.value.split(", ").any(|one| one == value) => {}
-            Some(known) if known.value.len() > LONGEST => {}
+            Some(known) if known.value.ends_with(MORE) => {}
+            Some(known) if known.value.len() > LONGEST => known.value.push_str(MORE),
             Some(known) => known.value = format!("{}, {value}", known.value),
             None => self.unmapped.push(Unmapped {
                 object: origin.to_owned(),
@@ -188,8 +189,9 @@ fn named(row: &Becomes, path: &[&str], rest: &[&str]) -> String {
     path.get(..length).unwrap_or(path).join(".")
 }
 
-/// Of a field with many values the first ones tell enough.
+/// Of a field with many values the first ones tell enough, and that there are more.
 const LONGEST: usize = 60;
+const MORE: &str = ", ...";
 
 /// One in billionths.
 const ONE: i128 = 1_000_000_000;

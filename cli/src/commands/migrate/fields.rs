@@ -95,13 +95,26 @@ fn walk<'v>(found: &mut Vec<Leaf<'v>>, path: Vec<&'v str>, value: &'v Value) {
     match value {
         Value::Null => {}
         Value::Object(fields) => {
-            for (name, value) in fields {
+            // The amounts of a quota with scopes bound only some pods.
+            let is_scoped =
+                ["scopes", "scopeSelector"].iter().any(|name| fields.get(*name).is_some_and(says));
+            for (name, value) in fields.iter().filter(|(name, _)| !is_scoped || *name != "hard") {
                 // Some systems have points in names: `properties: {preemption.policy: fence}`.
                 walk(found, path.iter().copied().chain(name.split('.')).collect(), value);
             }
         }
         Value::Array(items) => items.iter().for_each(|item| walk(found, path.clone(), item)),
         value => found.push(Leaf { path, value }),
+    }
+}
+
+/// Whether a value, or one in it, is there.
+fn says(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Object(fields) => fields.values().any(says),
+        Value::Array(items) => items.iter().any(says),
+        _ => true,
     }
 }
 
@@ -212,5 +225,10 @@ mod tests {
             json!({"spec": {"a": {"x/y.z": 1, "empty": {}}, "list": [{"b": 2}, {"b": 3}], "no": null}});
         let paths: Vec<String> = leaves(&object, &["spec"]).iter().map(|leaf| leaf.path.join("|")).collect();
         assert_eq!(paths, ["spec|a|x/y|z", "spec|list|b", "spec|list|b"]);
+        let hard = json!({"hard": {"cpu": 1}, "scopes": [], "scopeSelector": {"matchExpressions": []}});
+        let scoped = json!({"hard": {"cpu": 1}, "scopes": ["BestEffort"]});
+        let quotas = json!({"spec": [hard, scoped]});
+        let paths: Vec<String> = leaves(&quotas, &["spec"]).iter().map(|leaf| leaf.path.join("|")).collect();
+        assert_eq!(paths, ["spec|hard|cpu", "spec|scopes"]);
     }
 }

@@ -27,29 +27,28 @@ pub(super) struct Places {
     pub(super) known: Option<BTreeSet<String>>,
 }
 
+/// Namespace and name of the parent queue of each draft that needs one.
+type Parents = BTreeMap<String, (String, String)>;
+
 /// The Queues for `drafts`, parent queues first.
 pub(super) fn migration(system: &'static str, mut drafts: Drafts, places: &Places) -> Migration {
     leave_out_missing_parents(&mut drafts);
     assume_namespaces(&mut drafts, places);
+    keep_one_queue_per_namespace(&mut drafts);
     whole_weights(&mut drafts);
-    let mut built = Building { places, parents: parents(&drafts, places), taken: BTreeMap::new() };
-    let mut migration = Migration { system, namespace: None, queues: Vec::new(), unmapped: Vec::new() };
-    for (name, draft) in &mut drafts {
-        lower_guarantees(draft);
-        let queues = built.queues(name, draft);
-        migration.unmapped.append(&mut draft.unmapped);
-        migration.queues.extend(queues);
-    }
-    accept_children(&mut migration.queues, &drafts, &built.parents, &mut migration.unmapped);
-    let is_new = |name: &String| drafts.get(name).is_some_and(|draft| draft.home.is_none());
-    let exists = places.known.as_ref().is_some_and(|known| known.contains(&places.parents));
-    if built.parents.keys().any(is_new) && !exists {
-        migration.namespace = Some(places.parents.clone());
-    }
+    drafts.values_mut().for_each(lower_guarantees);
+    let parents = parents(&drafts, places);
+    accept_children(&mut drafts, &parents);
+    let mut queues: Vec<ProposedQueue> =
+        drafts.iter().flat_map(|(name, draft)| queues(name, draft, &parents)).collect();
     let place =
         |queue: &ProposedQueue| (queue.spec.children.is_none(), queue.namespace.clone(), queue.name.clone());
-    migration.queues.sort_by_cached_key(place);
-    migration
+    queues.sort_by_cached_key(place);
+    let is_new = |name: &String| drafts.get(name).is_some_and(|draft| draft.home.is_none());
+    let exists = places.known.as_ref().is_some_and(|known| known.contains(&places.parents));
+    let namespace = (parents.keys().any(is_new) && !exists).then(|| places.parents.clone());
+    let unmapped = drafts.into_values().flat_map(|draft| draft.unmapped).collect();
+    Migration { system, namespace, queues, unmapped }
 }
 
 /// A queue that no object ties to a namespace is taken to be that of the namespace of its name.
@@ -60,7 +59,12 @@ fn assume_namespaces(drafts: &mut Drafts, places: &Places) {
             continue;
         }
         let namespace = name.rsplit('.').next().unwrap_or(name).to_owned();
-        if places.known.as_ref().is_none_or(|known| known.contains(&namespace)) {
+        let exists = match &places.known {
+            Some(known) => known.contains(&namespace),
+            // At least it may have that name.
+            None => object_name(&namespace) == namespace,
+        };
+        if exists {
             draft.namespaces.insert(namespace);
         } else {
             let advice = "no namespace uses it, so no Queue is written";
@@ -79,6 +83,24 @@ fn leave_out_missing_parents(drafts: &mut Drafts) {
     }
 }
 
+/// A namespace has one Queue, that of the first draft that names it.
+fn keep_one_queue_per_namespace(drafts: &mut Drafts) {
+    let mut taken: BTreeMap<String, String> = BTreeMap::new();
+    for (name, draft) in drafts {
+        for namespace in std::mem::take(&mut draft.namespaces) {
+            let first = taken.entry(namespace.clone()).or_insert_with(|| name.clone());
+            if first == name {
+                draft.namespaces.insert(namespace);
+                continue;
+            }
+            let advice = format!(
+                "the namespace has one Queue, that of {first}: split the namespace, or add these amounts"
+            );
+            draft.refuse_own("namespace", namespace, &advice);
+        }
+    }
+}
+
 /// Multiplies all weights by one number until they are whole; only their ratio matters.
 fn whole_weights(drafts: &mut Drafts) {
     const ONE: i128 = 1_000_000_000;
@@ -86,7 +108,8 @@ fn whole_weights(drafts: &mut Drafts) {
     let are_whole = drafts.values().all(|draft| nano(draft) % ONE == 0);
     let unit = if are_whole { ONE } else { drafts.values().map(nano).fold(0, divisor).max(1) };
     for draft in drafts.values_mut() {
-        draft.spec.weight = bounded(nano(draft).checked_div(unit).unwrap_or(1));
+        let weight = nano(draft).checked_div(unit).unwrap_or(1);
+        draft.spec.weight = i32::try_from(weight).unwrap_or(MAX_WEIGHT).min(MAX_WEIGHT);
     }
 }
 
@@ -97,10 +120,6 @@ fn divisor(one: i128, other: i128) -> i128 {
         (one, other) = (other, rest);
     }
     one
-}
-
-fn bounded(weight: i128) -> i32 {
-    i32::try_from(weight).unwrap_or(MAX_WEIGHT).min(MAX_WEIGHT)
 }
 
 /// The API refuses a guarantee above the limit.
@@ -116,22 +135,23 @@ fn lower_guarantees(draft: &mut Draft) {
     }
 }
 
-/// Namespace and name of the parent queue of each draft that needs one.
-fn parents(drafts: &Drafts, places: &Places) -> BTreeMap<String, (String, String)> {
+fn parents(drafts: &Drafts, places: &Places) -> Parents {
     let above: BTreeSet<&String> = drafts.values().filter_map(|draft| draft.parent.as_ref()).collect();
-    let needs_one =
-        |name: &&String, draft: &Draft| above.contains(name) || draft.is_parent || draft.namespaces.len() > 1;
-    let taken: BTreeSet<&String> = drafts.values().flat_map(|draft| &draft.namespaces).collect();
-    let named = drafts.iter().filter(|(name, draft)| needs_one(name, draft)).map(|(name, draft)| {
-        let namespace = draft.home.clone().unwrap_or_else(|| places.parents.clone());
-        let mut queue = object_name(name);
-        // The Queue of the namespace has the name of the namespace.
-        if queue == namespace && taken.contains(&namespace) {
-            queue.push_str("-tree");
+    // The Queue of a namespace has the name of the namespace.
+    let leaves = drafts.values().flat_map(|draft| &draft.namespaces);
+    let mut taken: BTreeSet<(String, String)> = leaves.map(|name| (name.clone(), name.clone())).collect();
+    let mut parents = Parents::new();
+    for (name, draft) in drafts {
+        if above.contains(name) || draft.is_parent || draft.namespaces.len() > 1 {
+            let namespace = draft.home.as_ref().unwrap_or(&places.parents);
+            let mut place = (namespace.clone(), object_name(name));
+            while !taken.insert(place.clone()) {
+                place.1.push_str("-tree");
+            }
+            parents.insert(name.clone(), place);
         }
-        (name.clone(), (namespace, queue))
-    });
-    named.collect()
+    }
+    parents
 }
 
 /// What the API takes as a name.
@@ -141,72 +161,43 @@ fn object_name(name: &str) -> String {
     name.chars().map(letter).collect::<String>().trim_matches('-').to_owned()
 }
 
-struct Building<'a> {
-    places: &'a Places,
-    parents: BTreeMap<String, (String, String)>,
-    /// The draft whose Queue a namespace has.
-    taken: BTreeMap<String, String>,
+/// The parent queue of a draft, if it needs one, and a Queue for each of its namespaces.
+fn queues(name: &str, draft: &Draft, parents: &Parents) -> Vec<ProposedQueue> {
+    let mut above = draft.parent.as_ref().and_then(|parent| parents.get(parent));
+    let mut spec = QueueSpec {
+        guaranteed: resource_map(&draft.guaranteed),
+        limit: resource_map(&draft.limit),
+        ..draft.spec.clone()
+    };
+    let mut comments = vec![format!("From {}.", draft.origin)];
+    comments.extend(draft.unmapped.iter().map(Unmapped::comment));
+    let mut queues = Vec::new();
+    if let Some(own) = parents.get(name) {
+        let of_leaves = of_leaves(&mut spec);
+        let parent = QueueSpec { mode: Mode::Full, ..spec };
+        queues.push(below(above, own, parent, comments));
+        (above, spec, comments) = (Some(own), of_leaves, vec![format!("Of {}.", draft.origin)]);
+    }
+    for namespace in &draft.namespaces {
+        let place = (namespace.clone(), namespace.clone());
+        queues.push(below(above, &place, spec.clone(), comments.clone()));
+    }
+    queues
 }
 
-impl Building<'_> {
-    fn queues(&mut self, name: &str, draft: &mut Draft) -> Vec<ProposedQueue> {
-        let mut spec = QueueSpec {
-            guaranteed: resource_map(&draft.guaranteed),
-            limit: resource_map(&draft.limit),
-            ..draft.spec.clone()
-        };
-        let own = self.parents.get(name).cloned();
-        let above = draft.parent.as_ref().and_then(|parent| self.parents.get(parent)).cloned();
-        let comments = draft.unmapped.iter().map(Unmapped::comment);
-        let mut comments: Vec<String> =
-            std::iter::once(format!("From {}.", draft.origin)).chain(comments).collect();
-        let mut queues = Vec::new();
-        if let Some((namespace, queue)) = &own {
-            let parent_ref = above.as_ref().map(|above| reference(above, namespace));
-            let children = Some(Children::default());
-            let leaf = of_leaves(&mut spec);
-            let parent = QueueSpec { parent_ref, children, mode: Mode::Full, ..spec };
-            queues.push(ProposedQueue {
-                namespace: namespace.clone(),
-                name: queue.clone(),
-                spec: parent,
-                comments: std::mem::take(&mut comments),
-            });
-            spec = leaf;
-            comments = vec![format!("Of {}.", draft.origin)];
-        }
-        let above = own.or(above);
-        for namespace in draft.namespaces.clone() {
-            if self.is_taken(name, draft, &namespace) {
-                continue;
-            }
-            let parent_ref = above.as_ref().map(|above| reference(above, &namespace));
-            queues.push(ProposedQueue {
-                name: namespace.clone(),
-                namespace,
-                spec: QueueSpec { parent_ref, ..spec.clone() },
-                comments: comments.clone(),
-            });
-        }
-        queues
-    }
-
-    fn is_taken(&mut self, name: &str, draft: &mut Draft, namespace: &str) -> bool {
-        if namespace == self.places.parents
-            && self.parents.values().any(|(home, queue)| home == namespace && queue == namespace)
-        {
-            return true;
-        }
-        if let Some(first) = self.taken.get(namespace).filter(|first| *first != name) {
-            let advice = format!(
-                "the namespace has one Queue, that of {first}: split the namespace, or add these amounts"
-            );
-            draft.refuse_own("namespace", namespace, &advice);
-            return true;
-        }
-        self.taken.insert(namespace.to_owned(), name.to_owned());
-        false
-    }
+/// The Queue of this namespace and name below a parent queue, if there is one.
+fn below(
+    above: Option<&(String, String)>,
+    (namespace, name): &(String, String),
+    spec: QueueSpec,
+    comments: Vec<String>,
+) -> ProposedQueue {
+    let parent_ref = above.map(|(home, parent)| ParentRef {
+        namespace: (home != namespace).then(|| home.clone()),
+        name: parent.clone(),
+    });
+    let spec = QueueSpec { parent_ref, ..spec };
+    ProposedQueue { namespace: namespace.clone(), name: name.clone(), spec, comments }
 }
 
 /// What a parent queue does not pass on: its leaf queues need it themselves.
@@ -221,48 +212,36 @@ fn of_leaves(spec: &mut QueueSpec) -> QueueSpec {
     }
 }
 
-fn reference((namespace, name): &(String, String), from: &str) -> ParentRef {
-    ParentRef { namespace: (namespace != from).then(|| namespace.clone()), name: name.clone() }
-}
-
 /// Lets each parent queue accept the namespaces of its children, and no others unless the old selector did.
-fn accept_children(
-    queues: &mut [ProposedQueue],
-    drafts: &Drafts,
-    parents: &BTreeMap<String, (String, String)>,
-    unmapped: &mut Vec<Unmapped>,
-) {
-    let of_parent: Vec<((String, String), String)> = (queues.iter())
-        .filter_map(|queue| {
-            let above = queue.spec.parent_ref.as_ref()?;
-            let namespace = above.namespace.clone().unwrap_or_else(|| queue.namespace.clone());
-            Some(((namespace, above.name.clone()), queue.namespace.clone()))
-        })
-        .collect();
-    for queue in queues.iter_mut().filter(|queue| queue.spec.children.is_some()) {
-        let key = (queue.namespace.clone(), queue.name.clone());
-        let below: BTreeSet<&str> =
-            of_parent.iter().filter(|(above, _)| *above == key).map(|(_, below)| below.as_str()).collect();
-        let draft = parents.iter().find(|(_, place)| **place == key).and_then(|(name, _)| drafts.get(name));
-        let selector = draft.and_then(|draft| draft.accepts.clone());
-        let is_home = draft.is_some_and(|draft| draft.home.is_some());
+fn accept_children(drafts: &mut Drafts, parents: &Parents) {
+    let mut below: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (name, draft) in &*drafts {
+        let own = parents.get(name);
+        // The namespaces of a draft are below its parent queue, and that is below the next one.
+        if let Some(above) = own.map(|_| name).or(draft.parent.as_ref()) {
+            below.entry(above.clone()).or_default().extend(draft.namespaces.iter().cloned());
+        }
+        if let Some(((home, _), above)) = own.zip(draft.parent.as_ref()) {
+            below.entry(above.clone()).or_default().insert(home.clone());
+        }
+    }
+    for (name, draft) in drafts {
+        let Some((namespace, _)) = parents.get(name) else { continue };
+        let below = below.remove(name).unwrap_or_default();
         // Parent queues below it are in its own namespace, which the old selector does not know.
-        let usable = selector.filter(|_| is_home || !below.contains(queue.namespace.as_str()));
+        let usable = draft.accepts.take().filter(|_| draft.home.is_some() || !below.contains(namespace));
         let accepted = match usable {
             Some(selector) => selected(selector),
             None if below.is_empty() => ChildNamespaces::default(),
-            None if below.len() <= MAX_LABEL_VALUES as usize => selected(named(&below)),
+            None if below.len() <= MAX_LABEL_VALUES as usize => selected(named(below)),
             None => {
-                unmapped.push(Unmapped {
-                    object: format!("Queue {}", queue.name),
-                    field: "children".to_owned(),
-                    value: format!("{} namespaces", below.len()),
-                    advice: "a selector names at most 64, so every namespace is accepted".to_owned(),
-                });
-                ChildNamespaces { from: NamespacesFrom::All, selector: None }
+                let advice =
+                    format!("a selector names at most {MAX_LABEL_VALUES}, so every namespace is accepted");
+                draft.refuse_own("children", format!("{} namespaces", below.len()), &advice);
+                selected(LabelSelector::default())
             }
         };
-        queue.spec.children = Some(Children { namespaces: Some(accepted) });
+        draft.spec.children = Some(Children { namespaces: Some(accepted) });
     }
 }
 
@@ -274,9 +253,8 @@ fn selected(selector: LabelSelector) -> ChildNamespaces {
     ChildNamespaces { from: NamespacesFrom::Selector, selector: Some(selector) }
 }
 
-fn named(namespaces: &BTreeSet<&str>) -> LabelSelector {
-    let values = namespaces.iter().map(|namespace| (*namespace).to_owned()).collect();
-    let names =
-        LabelRequirement { key: NAME_LABEL.to_owned(), operator: LabelOperator::In, values: Some(values) };
+fn named(namespaces: BTreeSet<String>) -> LabelSelector {
+    let values = Some(namespaces.into_iter().collect());
+    let names = LabelRequirement { key: NAME_LABEL.to_owned(), operator: LabelOperator::In, values };
     LabelSelector { match_labels: None, match_expressions: Some(vec![names]) }
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use quotient_crds::LabelSelector;
-use serde_json::Value;
+use quotient_engine::amounts::Bounds;
 
 use super::resource_quotas::default_requests;
-use super::{Draft, Drafts, Object, Objects, Reading, System, entry};
+use super::{Draft, Drafts, Object, Objects, Reading, System, add, entry, list};
 use crate::objects::ApiKind;
 
 const GROUP: &str = "capsule.clastix.io";
@@ -33,28 +33,47 @@ fn draft(drafts: &mut Drafts, objects: &Objects<'_>, reading: &Reading) -> Resul
     for tenant in objects.of_kind(GROUP, "Tenant") {
         of_tenant(drafts, reading, objects, tenant);
     }
-    for (kind, selectors) in
-        [("ResourcePool", "/spec/selectors/0"), ("GlobalResourceQuota", "/spec/namespaceSelectors/0")]
-    {
+    for (kind, field) in [("ResourcePool", "selectors"), ("GlobalResourceQuota", "namespaceSelectors")] {
         for pool in objects.of_kind(GROUP, kind) {
-            let draft = entry(drafts, pool.name, || pool.origin());
-            draft.read(reading, pool);
-            draft.is_parent = true;
-            let selector =
-                pool.value.pointer(selectors).cloned().map(serde_json::from_value::<LabelSelector>);
-            draft.accepts = draft.accepts.take().or(selector.and_then(Result::ok));
-            for namespace in pool.texts("/status/namespaces") {
-                leaf(drafts, pool.name, namespace);
-            }
+            of_pool(drafts, reading, pool, field);
         }
     }
+    let mut claimed: BTreeMap<&str, Bounds> = BTreeMap::new();
     for claim in objects.of_kind(GROUP, "ResourcePoolClaim") {
         let pool = [claim.text("/spec/pool"), claim.text("/status/pool/name")];
         let pool = pool.into_iter().find(|pool| !pool.is_empty()).unwrap_or_default();
+        let mut one = Draft::of(claim.origin());
+        one.read(reading, claim);
+        // The claims of a namespace stack.
+        let all = claimed.entry(claim.namespace).or_default();
+        add(all, &one.guaranteed);
         let draft = leaf(drafts, pool, claim.namespace);
-        draft.read(reading, claim);
+        draft.guaranteed = draft.guaranteed.max(all);
+        draft.unmapped.append(&mut one.unmapped);
     }
     Ok(())
+}
+
+/// The parent queue of a pool, and a queue for each of its namespaces.
+fn of_pool(drafts: &mut Drafts, reading: &Reading, pool: Object<'_>, field: &str) {
+    let draft = entry(drafts, pool.name, || pool.origin());
+    draft.read(reading, pool);
+    draft.is_parent = true;
+    match list(pool.value.pointer(&format!("/spec/{field}"))) {
+        [] => {}
+        [selector] => {
+            let selector = serde_json::from_value(selector.clone()).ok();
+            draft.accepts = draft.accepts.take().or(selector);
+        }
+        several => {
+            let advice = "a parent queue has one selector: it accepts the namespaces of today by name";
+            let number = format!("{} selectors", several.len());
+            draft.refuse(&pool.origin(), &format!("spec.{field}"), &number.into(), advice);
+        }
+    }
+    for namespace in pool.texts("/status/namespaces") {
+        leaf(drafts, pool.name, namespace);
+    }
 }
 
 /// The parent queue of a tenant, and a queue for each of its namespaces.
@@ -66,9 +85,8 @@ fn of_tenant(drafts: &mut Drafts, reading: &Reading, objects: &Objects<'_>, tena
     whole.accepts = Some(LabelSelector { match_labels: Some(label), match_expressions: None });
     let is_per_namespace = tenant.text("/spec/resourceQuotas/scope") == "Namespace";
     let mut each = Draft::of(tenant.origin());
-    let ranges = tenant.value.pointer("/spec/limitRanges/items").and_then(Value::as_array);
-    let limits = ranges.into_iter().flatten().filter_map(|range| range.get("limits")?.as_array()).flatten();
-    default_requests(&mut each, limits);
+    let ranges = list(tenant.value.pointer("/spec/limitRanges/items")).iter();
+    default_requests(&mut each, ranges.flat_map(|range| list(range.get("limits"))));
     if is_per_namespace {
         each.guaranteed = std::mem::take(&mut whole.guaranteed);
         each.limit = std::mem::take(&mut whole.limit);

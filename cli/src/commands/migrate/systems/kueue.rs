@@ -1,13 +1,13 @@
 //! Kueue: `ClusterQueue`, `LocalQueue` and `Cohort`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use quotient_engine::amounts::{Amount, Bounds, Resource};
 use serde_json::{Value, json};
 
 use super::super::draft::amount;
-use super::{Draft, Drafts, Keys, Object, Objects, Reading, System, add_namespaces, entry};
-use crate::objects::ApiKind;
+use super::{Draft, Drafts, Keys, Object, Objects, Reading, System, add, add_namespaces, entry, list};
+use crate::objects::{ApiKind, text};
 
 const GROUP: &str = "kueue.x-k8s.io";
 
@@ -37,8 +37,11 @@ struct Quota {
     borrowing: Option<Amount>,
 }
 
+/// The quotas of a `ClusterQueue` or a Cohort.
+type Quotas = BTreeMap<Resource, Quota>;
+
 fn draft(drafts: &mut Drafts, objects: &Objects<'_>, reading: &Reading) -> Result<(), String> {
-    let mut own: BTreeMap<String, Bounds> = BTreeMap::new();
+    let mut own: BTreeMap<String, Quotas> = BTreeMap::new();
     for queue in objects.of_kind(GROUP, "ClusterQueue") {
         let draft = entry(drafts, queue.name, || queue.origin());
         draft.read(reading, queue);
@@ -49,133 +52,102 @@ fn draft(drafts: &mut Drafts, objects: &Objects<'_>, reading: &Reading) -> Resul
         if let Some(selector) = queue.value.pointer("/spec/namespaceSelector") {
             draft.accepts = serde_json::from_value(selector.clone()).ok();
         }
-        let quotas = quotas(draft, queue);
-        bound(draft, &quotas);
-        own.insert(queue.name.to_owned(), nominal(&quotas));
+        own.insert(queue.name.to_owned(), quotas(draft, queue));
     }
-    cohorts(objects, reading, drafts, &mut own);
-    let locals: Vec<Object<'_>> = objects.of_kind(GROUP, "LocalQueue").collect();
-    add_namespaces(drafts, locals.iter().map(|local| (local.text("/spec/clusterQueue"), local.namespace)));
-    for local in locals {
-        if let Some(draft) = drafts.get_mut(local.text("/spec/clusterQueue")) {
+    let queues: BTreeSet<String> = drafts.keys().cloned().collect();
+    // A cohort may have the name of a ClusterQueue.
+    let cohort_name =
+        |name: &str| if queues.contains(name) { format!("{name}-cohort") } else { name.to_owned() };
+    for cohort in objects.of_kind(GROUP, "Cohort") {
+        let name = cohort_name(cohort.name);
+        let draft = entry(drafts, &name, || cohort.origin());
+        draft.is_parent = true;
+        draft.read(reading, cohort);
+        own.insert(name, quotas(draft, cohort));
+    }
+    let mut named = BTreeSet::new();
+    for draft in drafts.values_mut() {
+        draft.parent = draft.parent.take().map(|cohort| cohort_name(&cohort));
+        named.extend(draft.parent.clone());
+    }
+    // A cohort exists as soon as a queue names it.
+    for cohort in named {
+        entry(drafts, &cohort, || format!("Cohort {cohort}")).is_parent = true;
+    }
+    bound(drafts, &own);
+    for local in objects.of_kind(GROUP, "LocalQueue") {
+        let queue = local.text("/spec/clusterQueue");
+        add_namespaces(drafts, std::iter::once((queue, local.namespace)));
+        if let Some(draft) = drafts.get_mut(queue) {
             draft.read(reading, local);
         }
     }
     Ok(())
 }
 
-/// A cohort may have the name of a `ClusterQueue`.
-fn cohort_name(drafts: &Drafts, name: &str) -> String {
-    let is_taken = drafts.get(name).is_some_and(|draft| draft.origin.starts_with("ClusterQueue"));
-    if is_taken { format!("{name}-cohort") } else { name.to_owned() }
-}
-
-fn cohorts(
-    objects: &Objects<'_>,
-    reading: &Reading,
-    drafts: &mut Drafts,
-    own: &mut BTreeMap<String, Bounds>,
-) {
-    for cohort in objects.of_kind(GROUP, "Cohort") {
-        let name = cohort_name(drafts, cohort.name);
-        let mut draft = Draft::of(cohort.origin());
-        draft.read(reading, cohort);
-        let quotas = quotas(&mut draft, cohort);
-        own.insert(name.clone(), nominal(&quotas));
-        drafts.insert(name, draft);
-    }
-    // A cohort exists as soon as a queue names it.
-    let named: Vec<(String, String)> = (drafts.iter())
-        .filter_map(|(name, draft)| Some((name.clone(), cohort_name(drafts, draft.parent.as_ref()?))))
-        .collect();
-    for (name, cohort) in named {
-        let draft = entry(drafts, &cohort, || format!("Cohort {cohort}"));
-        draft.is_parent = true;
-        if let Some(draft) = drafts.get_mut(&name) {
-            draft.parent = Some(cohort);
-        }
-    }
-    let parents: Vec<String> =
-        drafts.iter().filter(|(_, draft)| draft.is_parent).map(|(name, _)| name.clone()).collect();
-    for name in parents {
-        let total = total(&name, drafts, own, 0);
-        let has_own = own.get(&name).is_some_and(|own| !own.is_empty());
-        if let Some(draft) = drafts.get_mut(&name) {
+/// Guarantees nominal quotas, and limits what is borrowed.
+fn bound(drafts: &mut Drafts, own: &BTreeMap<String, Quotas>) {
+    let totals: Vec<Bounds> = drafts.keys().map(|name| total(name, drafts, own, 0)).collect();
+    let nothing = Quotas::new();
+    for ((name, draft), total) in drafts.iter_mut().zip(totals) {
+        let own = own.get(name).unwrap_or(&nothing);
+        let borrowed = |(resource, quota): (&Resource, &Quota)| {
+            Some((resource.clone(), total.get(resource)? + quota.borrowing?))
+        };
+        draft.limit = match draft.parent {
+            Some(_) => own.iter().filter_map(borrowed).collect(),
             // Nothing is borrowed from outside the root of a cohort.
-            if draft.parent.is_none() {
-                draft.limit = total.clone();
-            }
-            if has_own {
-                draft.guaranteed = total;
-            }
+            None => total.clone(),
+        };
+        if !own.is_empty() {
+            draft.guaranteed = total;
         }
     }
 }
 
-/// The nominal quotas of a cohort and of everything below it. Cohorts in a circle end at the depth that no real tree has.
-fn total(name: &str, drafts: &Drafts, own: &BTreeMap<String, Bounds>, depth: usize) -> Bounds {
+/// The nominal quotas of a queue or a cohort, with everything below it. Cohorts in a circle end at the depth that no real tree has.
+fn total(name: &str, drafts: &Drafts, own: &BTreeMap<String, Quotas>, depth: usize) -> Bounds {
     const DEEPEST: usize = 16;
-    let mut total = own.get(name).cloned().unwrap_or_default();
+    let quotas = own.get(name).into_iter().flatten();
+    let mut total: Bounds = quotas.map(|(resource, quota)| (resource.clone(), quota.nominal)).collect();
     let children = drafts.iter().filter(|(_, draft)| draft.parent.as_deref() == Some(name));
     for (child, _) in children.filter(|_| depth < DEEPEST) {
-        for (resource, amount) in self::total(child, drafts, own, depth.saturating_add(1)).iter() {
-            let known = total.get(resource).unwrap_or_default();
-            total.set(resource.clone(), known + amount);
-        }
+        add(&mut total, &self::total(child, drafts, own, depth.saturating_add(1)));
     }
     total
 }
 
 /// The quotas of an object by resource, all flavors together.
-fn quotas(draft: &mut Draft, object: Object<'_>) -> BTreeMap<Resource, Quota> {
-    let list =
-        |value: &Value, field: &str| value.get(field).and_then(Value::as_array).cloned().unwrap_or_default();
-    let mut found: BTreeMap<Resource, Quota> = BTreeMap::new();
-    for group in object.value.get("spec").map(|spec| list(spec, "resourceGroups")).unwrap_or_default() {
-        let flavors = list(&group, "flavors");
-        if flavors.len() > 1 {
-            for name in flavors.iter().filter_map(|flavor| flavor.get("name")) {
-                let advice = "shares go by resource names: the quotas of all flavors are added up";
-                draft.refuse(&object.origin(), "spec.resourceGroups.flavors.name", name, advice);
-            }
+fn quotas(draft: &mut Draft, object: Object<'_>) -> Quotas {
+    let mut found = Quotas::new();
+    for group in list(object.value.pointer("/spec/resourceGroups")) {
+        let flavors = list(group.get("flavors"));
+        for name in flavors.iter().filter_map(|flavor| flavor.get("name")).filter(|_| flavors.len() > 1) {
+            let advice = "shares go by resource names: the quotas of all flavors are added up";
+            draft.refuse(&object.origin(), "spec.resourceGroups.flavors.name", name, advice);
         }
-        for quota in flavors.iter().flat_map(|flavor| list(flavor, "resources")) {
-            let read = |field: &str| {
-                let value = quota.get(field)?;
-                Some((value, amount(quota.get("name")?.as_str()?, value, Keys::Resources)))
-            };
-            match read("nominalQuota") {
-                Some((_, Ok((resource, nominal)))) => {
-                    let borrowing =
-                        read("borrowingLimit").and_then(|(_, read)| read.ok()).map(|(_, most)| most);
-                    let known = found.get(&resource).copied();
-                    let known = known
-                        .unwrap_or(Quota { nominal: Amount::default(), borrowing: Some(Amount::default()) });
-                    let borrowing = known.borrowing.zip(borrowing).map(|(one, other)| one + other);
-                    found.insert(resource, Quota { nominal: known.nominal + nominal, borrowing });
-                }
-                Some((value, Err(advice))) => {
-                    let name = quota.get("name").and_then(Value::as_str).unwrap_or_default();
-                    draft.refuse(&object.origin(), &format!("nominalQuota of {name}"), value, &advice);
-                }
-                None => {}
+        for quota in flavors.iter().flat_map(|flavor| list(flavor.get("resources"))) {
+            if let Err((value, advice)) = add_quota(&mut found, quota) {
+                let field = format!("nominalQuota of {}", text(quota, "/name"));
+                draft.refuse(&object.origin(), &field, value, &advice);
             }
         }
     }
     found
 }
 
-fn nominal(quotas: &BTreeMap<Resource, Quota>) -> Bounds {
-    quotas.iter().map(|(resource, quota)| (resource.clone(), quota.nominal)).collect()
-}
-
-/// Without a cohort there is nothing to borrow.
-fn bound(draft: &mut Draft, quotas: &BTreeMap<Resource, Quota>) {
-    draft.guaranteed = nominal(quotas);
-    for (resource, Quota { nominal, borrowing }) in quotas {
-        let borrowing = if draft.parent.is_none() { Some(Amount::default()) } else { *borrowing };
-        if let Some(borrowing) = borrowing {
-            draft.limit.set(resource.clone(), *nominal + borrowing);
-        }
-    }
+/// Adds the quota of one resource in one flavor. The error has the amount that is none of a share, and says why.
+fn add_quota<'v>(all: &mut Quotas, quota: &'v Value) -> Result<(), (&'v Value, String)> {
+    let read = |field: &str| {
+        let value = quota.get(field)?;
+        Some(amount(text(quota, "/name"), value, Keys::Resources).map_err(|advice| (value, advice)))
+    };
+    let Some((resource, nominal)) = read("nominalQuota").transpose()? else { return Ok(()) };
+    let borrowing = read("borrowingLimit").transpose()?.map(|(_, most)| most);
+    let known = all
+        .entry(resource)
+        .or_insert(Quota { nominal: Amount::default(), borrowing: Some(Amount::default()) });
+    known.nominal = known.nominal + nominal;
+    known.borrowing = known.borrowing.zip(borrowing).map(|(one, other)| one + other);
+    Ok(())
 }

@@ -14,6 +14,8 @@ mod volcano;
 mod yunikorn;
 
 use clap::ValueEnum as _;
+use quotient_engine::amounts::Bounds;
+use serde_json::Value;
 
 pub(crate) use kueue::QUEUE_NAME as KUEUE_QUEUE_NAME;
 
@@ -62,6 +64,19 @@ pub(crate) fn system_of_sign(key: &str) -> Option<&'static str> {
 /// The draft of this name, and a new one if there is none.
 fn entry<'d>(drafts: &'d mut Drafts, name: &str, origin: impl FnOnce() -> String) -> &'d mut Draft {
     drafts.entry(name.to_owned()).or_insert_with(|| Draft::of(origin()))
+}
+
+/// The items of a list; none where there is no list.
+fn list(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Adds further amounts to those that are stated.
+fn add(bounds: &mut Bounds, more: &Bounds) {
+    for (resource, amount) in more.iter() {
+        let known = bounds.get(resource).unwrap_or_default();
+        bounds.set(resource.clone(), known + amount);
+    }
 }
 
 /// Adds to each queue the namespaces of the objects that name it.

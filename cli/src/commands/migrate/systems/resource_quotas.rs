@@ -4,11 +4,10 @@ use quotient_crds::ResourceMap;
 use quotient_crds::names::{MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, QUOTA};
 use quotient_engine::names::Namespace;
 use quotient_index::IndexSettings;
-use quotient_index::quotas::is_scoped;
 use serde_json::Value;
 
-use super::{Draft, Drafts, Object, Objects, Reading, System, entry};
-use crate::objects::{ApiKind, decoded, plain};
+use super::{Draft, Drafts, Object, Objects, Reading, System, entry, list};
+use crate::objects::{ApiKind, plain};
 
 pub(super) const SYSTEM: System = System {
     name: "resourcequota",
@@ -35,20 +34,12 @@ fn draft(drafts: &mut Drafts, objects: &Objects<'_>, reading: &Reading) -> Resul
                 "Quotient takes a quota of this name over: create it again under another name before";
             draft.refuse(&quota.origin(), "metadata.name", &Value::from(QUOTA), advice);
         }
-        let spec = quota.value.get("spec").cloned().unwrap_or_default();
-        // The amounts of a quota with scopes bound only some pods.
-        let is_scoped = decoded(quota.value).is_some_and(|quota| is_scoped(&quota));
-        let fields: &[&str] = if is_scoped { &["scopes", "scopeSelector"] } else { &["hard"] };
-        for field in fields {
-            let one = serde_json::json!({"spec": {*field: spec.get(field)}});
-            draft.read_as(reading, "ResourceQuota", &quota.origin(), &one, &["spec"]);
-        }
+        draft.read(reading, quota);
     }
     for range in objects.of_kind("", "LimitRange").filter(is_wanted) {
         let Some(draft) = drafts.get_mut(range.namespace) else { continue };
         draft.read(reading, range);
-        let limits = range.value.pointer("/spec/limits").and_then(Value::as_array);
-        default_requests(draft, limits.into_iter().flatten());
+        default_requests(draft, list(range.value.pointer("/spec/limits")).iter());
     }
     Ok(())
 }

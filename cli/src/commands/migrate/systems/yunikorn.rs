@@ -3,7 +3,7 @@
 use quotient_engine::amounts::Resource;
 use serde_json::{Value, json};
 
-use super::{Draft, Drafts, Object, Objects, Reading, System, entry};
+use super::{Draft, Drafts, Object, Objects, Reading, System, entry, list};
 use crate::objects::ApiKind;
 
 /// The ConfigMap and the file in it.
@@ -29,7 +29,7 @@ fn draft(drafts: &mut Drafts, objects: &Objects<'_>, reading: &Reading) -> Resul
         let text = text.ok_or_else(|| format!("{}: data has no {FILE}", config.origin()))?;
         let read: Value = serde_yaml_ng::from_str(text)
             .map_err(|error| format!("{}: read {FILE}: {error}", config.origin()))?;
-        for partition in list(&read, "partitions") {
+        for partition in list(read.get("partitions")) {
             of_partition(drafts, reading, partition);
         }
     }
@@ -38,13 +38,10 @@ fn draft(drafts: &mut Drafts, objects: &Objects<'_>, reading: &Reading) -> Resul
     }
     // There is no weight: the rest of the cluster is divided as what is guaranteed.
     for draft in drafts.values_mut() {
-        draft.weight = draft.guaranteed.get(&Resource::Cpu).map(|cpu| Resource::Cpu.quantity(cpu));
+        let cpu = draft.guaranteed.get(&Resource::Cpu).filter(|cpu| cpu.is_positive());
+        draft.weight = cpu.map(|cpu| Resource::Cpu.quantity(cpu));
     }
     Ok(())
-}
-
-fn list<'v>(value: &'v Value, field: &str) -> impl Iterator<Item = &'v Value> {
-    value.get(field).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// The fields of an object but for those that are walked.
@@ -58,10 +55,10 @@ fn of_partition(drafts: &mut Drafts, reading: &Reading, partition: &Value) {
     let mut head = Draft::of("partition".to_owned());
     head.read_as(reading, "partition", "partition", partition, &fields(partition));
     let mut tops: Vec<&Value> = Vec::new();
-    for queue in list(partition, "queues") {
+    for queue in list(partition.get("queues")) {
         if name(queue) == "root" {
             head.read_as(reading, "queue", "queue root", queue, &fields(queue));
-            tops.extend(list(queue, "queues"));
+            tops.extend(list(queue.get("queues")));
         } else {
             tops.push(queue);
         }
@@ -86,7 +83,7 @@ fn of_queue(drafts: &mut Drafts, reading: &Reading, queue: &Value, parent: Optio
     draft.read_as(reading, "queue", &origin, queue, &fields(queue));
     draft.parent = parent.map(str::to_owned);
     draft.is_parent = queue.get("parent").and_then(Value::as_bool).unwrap_or_default();
-    for child in list(queue, "queues") {
+    for child in list(queue.get("queues")) {
         of_queue(drafts, reading, child, Some(&path));
     }
 }
