@@ -110,14 +110,17 @@ impl Entry {
         self.text("/spec/nodeName", |pod| pod.spec.as_ref()?.node_name.as_deref())
     }
 
-    /// Whether it names an owner.
-    pub(crate) fn has_owner(&self) -> bool {
+    /// Whether an owner creates it again on another node. Pods of a DaemonSet and of the kubelet belong to their node.
+    pub(crate) fn is_created_elsewhere(&self) -> bool {
+        let is_free = |owner: &str| !matches!(owner, "DaemonSet" | "Node");
         match &self.content {
             Content::Json(value) => {
                 let owners = value.pointer("/metadata/ownerReferences").and_then(Value::as_array);
-                owners.is_some_and(|owners| !owners.is_empty())
+                owners.into_iter().flatten().any(|owner| is_free(text(owner, "/kind")))
             }
-            Content::Pod(pod) => pod.metadata.owner_references.iter().flatten().next().is_some(),
+            Content::Pod(pod) => {
+                pod.metadata.owner_references.iter().flatten().any(|owner| is_free(&owner.kind))
+            }
         }
     }
 

@@ -197,7 +197,7 @@ fn drain(snapshot: &mut Snapshot, node: &str) -> Result<String, String> {
     }
     let is_pod = |entry: &Entry| entry.kind() == "Pod" && entry.node() == node;
     let pods = snapshot.entries.iter().filter(|entry| is_pod(entry));
-    let (all, recreated) = (pods.clone().count(), pods.filter(|pod| pod.has_owner()).count());
+    let (all, recreated) = (pods.clone().count(), pods.filter(|pod| pod.is_created_elsewhere()).count());
     let pods = counted(all, "pod", "pods");
     snapshot.entries.retain(|entry| !is_node(entry) && !is_pod(entry));
     Ok(format!("drain Node {node} ({pods}, of which controllers create {recreated} again)"))

@@ -126,6 +126,25 @@ fn gates_fail_and_pass() {
     );
 }
 
+/// A Queue that is stalled by the change has no share any more.
+#[test]
+fn a_stalled_queue_loses_its_whole_share() {
+    let line = "--set queue/team-1.parentRef.name=gone --fail-on share-drop>90%,stalled";
+    let diff = compared(&base(), line).unwrap();
+    let messages: Vec<(bool, &str)> =
+        diff.verdicts.iter().map(|verdict| (verdict.is_passed, verdict.message.as_str())).collect();
+    let [dropped, (false, stalled)] = &messages[..] else { panic!("{messages:?}") };
+    assert_eq!(dropped, &(false, "the share of queue team-1 falls by 100.0 %"));
+    assert!(stalled.starts_with("1 Queue without a share: team-1 (ParentNotFound: "), "{stalled}");
+}
+
+#[test]
+fn a_comment_names_guarantees_that_cannot_be_met() {
+    let printed = printed(&base(), "--set queue/team-2.guaranteed.cpu=12 -o markdown");
+    let remark = "* Queue team-2: 3c of its guarantee cannot be met, even if no other queue had anything\n";
+    assert!(printed.contains(remark), "{printed}");
+}
+
 #[test]
 fn a_weight_a_guarantee_a_node_and_a_drain() {
     check(
@@ -300,6 +319,8 @@ status: {{phase: Running, startTime: \"2026-11-01T00:00:00Z\"}}
             assert!(printed.contains("1c 1Gi → 2c 2Gi  1 pod starts"), "{printed}");
             let drained = compared(&base, "--drain n1 --add-node cpu=2,memory=4Gi").unwrap();
             assert_eq!(drained.comparison.unmet, [""; 0]);
+            // Its pods belong to the node.
+            assert_eq!(drained.changes[0], "drain Node n1 (1 pod, of which controllers create 0 again)");
         }
     }
 }

@@ -156,10 +156,11 @@ fn stalled(old: &Plan, new: &Plan) -> Vec<String> {
         .collect()
 }
 
-/// Of the queues that both ends have, the one that loses most of what it deserved.
+/// The queue that loses most of what it deserved. One without a share in the end loses all of it.
 fn deepest_drop(queues: &[QueueDiff]) -> Option<(String, u64)> {
     let drops = queues.iter().filter_map(|queue| {
-        let (Some(old), Some(new)) = &queue.deserved else { return None };
+        let (before, after) = &queue.deserved;
+        let (old, new) = (before.as_ref()?, after.clone().unwrap_or_default());
         let drops = old.iter().filter_map(|(resource, before)| {
             let lost = before.less(new.get(resource)).units();
             u64::try_from(lost.saturating_mul(10_000).checked_div(before.units())?).ok()

@@ -106,18 +106,25 @@ impl Gate {
                 None => (true, "no share falls".to_owned()),
             },
             Self::GuaranteeUnmeetable => {
-                of_queues(comparison.unmeetable.keys(), "guarantees that the cluster cannot meet")
+                let one = "guarantee that the cluster cannot meet";
+                of_queues(comparison.unmeetable.keys(), one, "guarantees that the cluster cannot meet")
             }
-            Self::Stalled => of_queues(comparison.stalled.iter(), "Queues without a share"),
+            Self::Stalled => {
+                of_queues(comparison.stalled.iter(), "Queue without a share", "Queues without a share")
+            }
         };
         Verdict { gate: self, is_passed, message }
     }
 }
 
-fn of_queues<'q>(queues: impl ExactSizeIterator<Item = &'q String>, what: &str) -> (bool, String) {
+fn of_queues<'q>(
+    queues: impl ExactSizeIterator<Item = &'q String>,
+    one: &str,
+    several: &str,
+) -> (bool, String) {
     let count = queues.len();
     let names = if count == 0 { String::new() } else { format!(": {}", list(queues)) };
-    (count == 0, format!("{count} {what}{names}"))
+    (count == 0, counted(count, one, several) + &names)
 }
 
 impl fmt::Display for Gate {

@@ -1,7 +1,7 @@
 //! A difference as a comment on a pull request, and its gates as tests.
 
 use super::Diff;
-use super::table::{moved, of_workloads, started, summary};
+use super::table::{moved, of_workloads, remarks, started, summary};
 use crate::output::joined;
 
 pub(super) fn markdown(diff: &Diff) -> String {
@@ -22,8 +22,7 @@ pub(super) fn markdown(diff: &Diff) -> String {
         lines.push(format!("| {} |", cells.map(|text| cell(&text)).join(" | ")));
     }
     lines.extend([String::new(), summary(comparison)]);
-    let remarks = comparison.stalled.iter().map(|queue| format!("Queue without a share: {queue}"));
-    let remarks: Vec<String> = remarks.chain(comparison.unmet.iter().cloned()).collect();
+    let remarks = remarks(comparison, usize::MAX);
     if !remarks.is_empty() {
         lines.push(String::new());
         lines.extend(remarks.iter().map(|remark| format!("* {}", cell(remark))));

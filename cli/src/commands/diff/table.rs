@@ -30,7 +30,9 @@ pub(super) fn table(diff: &Diff, is_wide: bool, screen: Screen) -> String {
     if is_wide {
         lines.extend(evicted(comparison, screen));
     }
-    lines.extend(remarks(comparison, screen));
+    let mark = screen.style.paint("!", Color::Notice);
+    let remarks = remarks(comparison, MOST_UNMET).into_iter();
+    lines.extend(remarks.flat_map(|text| hanging(&format!("{mark} "), 2, &text, screen.width)));
     lines.push(summary(comparison));
     for verdict in &diff.verdicts {
         let (glyph, color) = if verdict.is_passed {
@@ -123,7 +125,9 @@ fn evicted(comparison: &Comparison, screen: Screen) -> Vec<String> {
     align(&rows.collect::<Vec<_>>(), screen.style)
 }
 
-fn remarks(comparison: &Comparison, screen: Screen) -> Vec<String> {
+/// What else to know of the end: Queues without a share, guarantees that cannot be met, and workloads that cannot start, at most
+/// `most_unmet` of these.
+pub(super) fn remarks(comparison: &Comparison, most_unmet: usize) -> Vec<String> {
     let stalled = comparison.stalled.iter().map(|queue| format!("Queue without a share: {queue}"));
     let unmeetable = comparison.unmeetable.iter().map(|(queue, lacking)| {
         let lacking = lacking.compact();
@@ -131,12 +135,11 @@ fn remarks(comparison: &Comparison, screen: Screen) -> Vec<String> {
             "Queue {queue}: {lacking} of its guarantee cannot be met, even if no other queue had anything"
         )
     });
-    let unmet = comparison.unmet.iter().take(MOST_UNMET).cloned();
-    let more = comparison.unmet.len().saturating_sub(MOST_UNMET);
-    let more = (more > 0).then(|| format!("{more} more workloads cannot start all of their pods"));
-    let all = stalled.chain(unmeetable).chain(unmet).chain(more);
-    let mark = screen.style.paint("!", Color::Notice);
-    all.flat_map(|text| hanging(&format!("{mark} "), 2, &text, screen.width)).collect()
+    let unmet = comparison.unmet.iter().take(most_unmet).cloned();
+    let more = comparison.unmet.len().saturating_sub(most_unmet);
+    let more = (more > 0)
+        .then(|| counted(more, "more workload cannot", "more workloads cannot") + " start all of their pods");
+    stalled.chain(unmeetable).chain(unmet).chain(more).collect()
 }
 
 /// `8 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 2 steps`.
