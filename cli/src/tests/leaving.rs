@@ -69,8 +69,8 @@ fn what_stands_in_the_way_is_named_with_the_way_out() {
         &expect![[r#"
             Release of namespace b: delete Queue b
              › No quota rejects new pods of the namespace any more, and no pod is evicted for a share.
-             × Deployment low would stay, because Quotient lowered its size from 5 for pods of a higher priority. First: set
-               preemption: Never in the Queue and wait until the size is restored
+             × Deployment low would keep its lowered size, because Quotient lowered it from 5 for pods of a higher priority. First:
+               set preemption: Never in the Queue and wait until the size is restored
              × ResourceQuota quotient would stay, because no Queue owns it, so garbage collection does not delete it. First: kubectl
                -n b delete resourcequota quotient
         "#]],
@@ -85,6 +85,20 @@ fn what_stands_in_the_way_is_named_with_the_way_out() {
     );
     let cluster = read(&[("a.yaml", INPUT)]).unwrap();
     assert_eq!(release(&cluster, "none").unwrap_err().code(), 2);
+}
+
+/// A parent queue and the Queue of its own namespace are deleted together.
+#[test]
+fn a_namespace_with_a_tree_of_its_own_may_go() {
+    let own = INPUT.replace(
+        "name: a, namespace: a}, spec: {parentRef: {namespace: org, name: org",
+        "name: own, namespace: org}, spec: {parentRef: {name: org",
+    );
+    assert_ne!(own, INPUT);
+    let cluster = read(&[("a.yaml", &own)]).unwrap();
+    let release = release(&cluster, "org").unwrap();
+    let text = release.explanation.text(Screen::plain());
+    assert!(!release.explanation.needs_a_person && text.contains("delete Queues org, own"), "{text}");
 }
 
 /// Its Queue was deleted and its pods still have the gate.
@@ -108,8 +122,7 @@ spec:
     expect![[r#"
         1 finding needs you first.
          √ 0 Queues go, with 0 quotas and LimitRanges
-         × 1 gated pod of left would wait for ever, because nothing else removes their gate. First: kubectl quotient release
-           left
+         × 1 gated pod of left would wait for ever, because nothing else removes the gate. First: kubectl quotient release left
 
         Then, in this order:
           helm uninstall quotient --namespace quotient-system
@@ -126,8 +139,8 @@ fn what_an_uninstall_would_leave_is_listed() {
     expect![[r#"
         2 findings need you first.
          √ 3 Queues go, with 1 quota or LimitRange
-         × Deployment low in b would stay, because Quotient lowered its size from 5 for pods of a higher priority. First: set
-           preemption: Never in the Queue and wait until the size is restored
+         × Deployment low in b would keep its lowered size, because Quotient lowered it from 5 for pods of a higher priority.
+           First: set preemption: Never in the Queue and wait until the size is restored
          × ResourceQuota quotient in b would stay, because no Queue owns it, so garbage collection does not delete it. First:
            kubectl -n b delete resourcequota quotient
 

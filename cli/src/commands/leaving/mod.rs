@@ -8,5 +8,5 @@ pub(crate) use release::release;
 pub(crate) use release::{ReleaseArgs, run as run_release};
 #[cfg(test)]
 pub(crate) use uninstall::uninstall;
-use uninstall::{Inventory, Leftover};
+use uninstall::{Inventory, is_gated};
 pub(crate) use uninstall::{UninstallArgs, run as run_uninstall};

@@ -6,14 +6,14 @@ use kube::api::Patch;
 use quotient_crds::names::{QUOTA, SHARE_GATE};
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::Pod;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Inventory, Leftover};
+use super::{Inventory, is_gated};
 use crate::Session;
 use crate::commands::explain::show;
 use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::manifests::Cluster;
-use crate::objects::{Kind, Object, find_text};
+use crate::objects::{Kind, Object, decoded};
 use crate::output::{Explanation, Format, OutputArgs, Progress, counted, list, spaced, sum};
 use crate::snapshot::Snapshot;
 use crate::source::{Live, Scope, SourceArgs};
@@ -149,28 +149,23 @@ pub(crate) fn release(cluster: &Cluster, namespace: &str) -> Result<Release, Com
         let pods = counted(gated, "gated pod is", "gated pods are");
         explanation.step(format!("{pods} let in at once, whatever room there is."));
     }
-    let obstacles = inventory.leftovers.iter().map(obstacle);
-    let obstacles = obstacles.chain(queues.iter().filter_map(|queue| children(cluster, namespace, queue)));
-    for obstacle in obstacles {
+    let children = queues.iter().filter_map(|queue| children(cluster, namespace, queue));
+    for obstacle in inventory.leftovers.into_iter().chain(children) {
         explanation.check(false, obstacle);
         explanation.needs_a_person = true;
     }
     Ok(Release { queues, gated, explanation })
 }
 
-fn obstacle(leftover: &Leftover) -> String {
-    let Leftover { object, why, fix, .. } = leftover;
-    format!("{object} would stay, because {why}. First: {fix}")
-}
-
-/// Child queues lose their share with their parent.
+/// Child queues of other namespaces lose their share with their parent. Those of this one are deleted with it.
 fn children(cluster: &Cluster, namespace: &str, parent: &str) -> Option<String> {
     let names = cluster.objects.iter().filter_map(|object| {
         let Object::Queue(queue) = object else { return None };
         let reference = queue.spec.parent_ref.as_ref()?;
         let own = queue.metadata.namespace.as_deref().unwrap_or_default();
-        let is_child = reference.name == parent && reference.namespace.as_deref().unwrap_or(own) == namespace;
-        is_child.then(|| format!("{own}/{}", queue.metadata.name.as_deref().unwrap_or_default()))
+        let is_child = reference.name == parent && reference.namespace.as_deref() == Some(namespace);
+        (is_child && own != namespace)
+            .then(|| format!("{own}/{}", queue.metadata.name.as_deref().unwrap_or_default()))
     });
     let names = list(names);
     (!names.is_empty()).then(|| {
@@ -208,12 +203,8 @@ async fn remove_all(live: &Live, namespace: &str) -> Result<usize, CommandError>
 /// The names of the pods that have the gate.
 async fn gated(live: &Live, namespace: &str) -> Result<Vec<String>, ClusterError> {
     let pods = live.of(Kind::Pod.api(), Some(namespace)).list().await?;
-    let is_gated = |pod: &&Value| {
-        let gates = pod.pointer("/spec/schedulingGates").and_then(Value::as_array);
-        gates.is_some_and(|gates| gates.iter().any(|gate| gate["name"] == SHARE_GATE))
-    };
-    let names = pods.iter().filter(is_gated).filter_map(|pod| find_text(pod, "/metadata/name"));
-    Ok(names.map(str::to_owned).collect())
+    let gated = pods.iter().filter_map(decoded).filter(is_gated);
+    Ok(gated.filter_map(|pod| pod.metadata.name).collect())
 }
 
 /// Takes the gate from the list by its name. A pod that is gone meanwhile needs nothing any more.

@@ -63,13 +63,13 @@ pub(crate) fn uninstall(cluster: &Cluster) -> Explanation {
         explanation.check(
             false,
             format!(
-                "{pods} of {namespace} would wait for ever, because nothing else removes their gate. First: kubectl \
+                "{pods} of {namespace} would wait for ever, because nothing else removes the gate. First: kubectl \
                  quotient release {namespace}"
             ),
         );
     }
-    for Leftover { object, namespace, why, fix } in &inventory.leftovers {
-        explanation.check(false, format!("{object} in {namespace} would stay, because {why}. First: {fix}"));
+    for leftover in inventory.leftovers {
+        explanation.check(false, leftover);
     }
     explanation.lines = vec![
         "Then, in this order:".to_owned(),
@@ -90,36 +90,28 @@ pub(super) struct Inventory {
     pub(super) queue_jobs: usize,
     /// How many pods are gated, by namespace.
     pub(super) gated: BTreeMap<String, usize>,
-    /// What stays.
-    pub(super) leftovers: Vec<Leftover>,
-}
-
-/// Something that stays when the Queues are gone.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Leftover {
-    pub(super) namespace: String,
-    /// `ResourceQuota quotient`.
-    pub(super) object: String,
-    pub(super) why: String,
-    /// The command that helps.
-    pub(super) fix: String,
+    /// What stays when the Queues are gone, why, and the command that helps.
+    pub(super) leftovers: Vec<String>,
 }
 
 impl Inventory {
     /// That of one namespace, or of all.
     pub(super) fn of(cluster: &Cluster, namespace: Option<&str>) -> Self {
         let mut inventory = Self::default();
-        let is_here = |object: &&Object| {
-            namespace.is_none_or(|namespace| object.metadata().namespace.as_deref() == Some(namespace))
-        };
+        let is_here = |object: &&Object| namespace.is_none_or(|namespace| object.namespace() == namespace);
         for object in cluster.objects.iter().filter(is_here) {
-            inventory.add(object);
+            let Some((stays, fix)) = inventory.add(object) else { continue };
+            let place =
+                if namespace.is_none() { format!(" in {}", object.namespace()) } else { String::new() };
+            let (kind, name) = (object.kind().name(), object.name());
+            inventory.leftovers.push(format!("{kind} {name}{place} {stays}. First: {fix}"));
         }
         inventory.leftovers.sort();
         inventory
     }
 
-    fn add(&mut self, object: &Object) {
+    /// Counts an object. If something of it stays, says what and why, and what to do first.
+    fn add(&mut self, object: &Object) -> Option<(String, String)> {
         match object {
             Object::Queue(_) => self.queues.push(object.name().to_owned()),
             Object::Pod(pod) if is_gated(pod) => {
@@ -127,49 +119,42 @@ impl Inventory {
                 *count = count.saturating_add(1);
             }
             Object::QueueJob(_) => self.queue_jobs = self.queue_jobs.saturating_add(1),
-            Object::ResourceQuota(_) if object.name() == QUOTA => self.add_owned(object),
-            Object::LimitRange(_) if object.name() == LIMIT_RANGE => self.add_owned(object),
+            Object::ResourceQuota(_) if object.name() == QUOTA => return self.add_owned(object),
+            Object::LimitRange(_) if object.name() == LIMIT_RANGE => return self.add_owned(object),
             // A ReplicaSet of a Deployment follows it.
             Object::ReplicaSet(_) if object.controller().is_some() => {}
             Object::Deployment(_) | Object::ReplicaSet(_) | Object::StatefulSet(_) | Object::Job(_) => {
-                self.add_lowered(object);
+                let before = object.metadata().annotations.as_ref()?.get(REPLICAS_BEFORE_ANNOTATION)?;
+                let stays = format!(
+                    "would keep its lowered size, because Quotient lowered it from {before} for pods of a higher priority"
+                );
+                let fix = "set preemption: Never in the Queue and wait until the size is restored";
+                return Some((stays, fix.to_owned()));
             }
             _ => {}
         }
+        None
     }
 
-    fn add_owned(&mut self, object: &Object) {
+    fn add_owned(&mut self, object: &Object) -> Option<(String, String)> {
         let metadata = object.metadata();
         if !is_ours(metadata) {
-            return;
+            return None;
         }
         let mut owners = metadata.owner_references.iter().flatten();
         if owners.any(|owner| owner.kind == "Queue") {
             self.owned = self.owned.saturating_add(1);
-            return;
+            return None;
         }
-        let (kind, namespace, name) = (object.kind().name(), object.namespace(), object.name());
-        self.leftovers.push(Leftover {
-            namespace: namespace.to_owned(),
-            object: format!("{kind} {name}"),
-            why: "no Queue owns it, so garbage collection does not delete it".to_owned(),
-            fix: format!("kubectl -n {namespace} delete {} {name}", kind.to_lowercase()),
-        });
-    }
-
-    fn add_lowered(&mut self, object: &Object) {
-        let annotations = object.metadata().annotations.as_ref();
-        let Some(before) = annotations.and_then(|all| all.get(REPLICAS_BEFORE_ANNOTATION)) else { return };
-        self.leftovers.push(Leftover {
-            namespace: object.namespace().to_owned(),
-            object: format!("{} {}", object.kind().name(), object.name()),
-            why: format!("Quotient lowered its size from {before} for pods of a higher priority"),
-            fix: "set preemption: Never in the Queue and wait until the size is restored".to_owned(),
-        });
+        let stays = "would stay, because no Queue owns it, so garbage collection does not delete it";
+        let kind = object.kind().name().to_lowercase();
+        let fix = format!("kubectl -n {} delete {kind} {}", object.namespace(), object.name());
+        Some((stays.to_owned(), fix))
     }
 }
 
-fn is_gated(pod: &Pod) -> bool {
+/// Whether it has the gate that Quotient removes.
+pub(super) fn is_gated(pod: &Pod) -> bool {
     let gates = pod.spec.as_ref().and_then(|spec| spec.scheduling_gates.as_deref()).unwrap_or_default();
     gates.iter().any(|gate| gate.name == SHARE_GATE)
 }
