@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::core::v1::ResourceQuota;
+use quotient_crds::names::QUOTA;
 use quotient_crds::{MAX_WEIGHT, Mode, QueueSpec, ResourceMap};
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::snapshot::Pod;
@@ -14,7 +15,7 @@ use crate::commands::migrate::system_of_sign;
 use crate::commands::simulate::at_rest;
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::{Cluster, without_requests};
-use crate::objects::Object;
+use crate::objects::{Object, is_ours};
 use crate::output::{Cell, Progress, Screen, counted, joined, listing, print, spaced, sum};
 use crate::proposals::{OutputDirectory, ProposedQueue, resource_map};
 use crate::queues::{amounts, percentage};
@@ -146,8 +147,8 @@ pub(crate) struct Proposal {
 /// What the quotas of a namespace say of it.
 #[derive(Default)]
 struct Described {
-    /// Its ResourceQuotas in words.
-    quotas: Vec<String>,
+    /// What becomes of each ResourceQuota.
+    notes: Vec<String>,
     /// The lowest bound of each resource.
     bounds: Bounds,
 }
@@ -183,7 +184,7 @@ pub(crate) fn proposals(cluster: &Cluster, basis: Basis) -> Vec<Proposal> {
 }
 
 fn proposal(of: Unmanaged, basis: Basis, whole: &Amounts, are_met: bool) -> Proposal {
-    let Unmanaged { name, used, lacking, described: Described { quotas, bounds } } = of;
+    let Unmanaged { name, used, lacking, described: Described { mut notes, bounds } } = of;
     let mut comments = vec![format!("Pods of {name} requested {}.", spaced(&used))];
     let has_quota = !bounds.is_empty();
     if has_quota {
@@ -202,11 +203,15 @@ fn proposal(of: Unmanaged, basis: Basis, whole: &Amounts, are_met: bool) -> Prop
         mode: Mode::Observe,
         ..QueueSpec::default()
     };
-    let quotas = quotas.iter().map(|quota| format!("its ResourceQuota {quota} stays and acts as a limit"));
-    let without =
-        (lacking > 0).then(|| format!("{} without requests", counted(lacking, "workload", "workloads")));
-    let note = quotas.chain(without).collect::<Vec<_>>().join("; ");
-    Proposal { used, lacking, note, queue: ProposedQueue { namespace: name.clone(), name, spec, comments } }
+    notes.extend(
+        (lacking > 0).then(|| format!("{} without requests", counted(lacking, "workload", "workloads"))),
+    );
+    Proposal {
+        used,
+        lacking,
+        note: notes.join("; "),
+        queue: ProposedQueue { namespace: name.clone(), name, spec, comments },
+    }
 }
 
 /// Half of the amounts, in whole cpus, GiB and devices, and not above the bounds.
@@ -245,10 +250,16 @@ impl Described {
     fn add(&mut self, name: &str, quota: &ResourceQuota) {
         let Some(hard) = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref()) else { return };
         let bounds = bounds_from_hard(hard);
-        if bounds.is_empty() || is_scoped(quota) {
+        // One that Quotient left behind says nothing of the team.
+        if bounds.is_empty() || is_scoped(quota) || is_ours(&quota.metadata) {
             return;
         }
-        self.quotas.push(format!("{name} ({})", spaced(&bounds.amounts())));
+        let fate = if name == QUOTA {
+            "is taken over by Quotient: create it again under another name before"
+        } else {
+            "stays and acts as a limit"
+        };
+        self.notes.push(format!("its ResourceQuota {name} ({}) {fate}", spaced(&bounds.amounts())));
         for (resource, amount) in bounds.iter() {
             let known = self.bounds.get(resource).unwrap_or(amount);
             self.bounds.set(resource.clone(), known.min(amount));

@@ -184,6 +184,28 @@ fn a_cluster_with_quotas_is_adopted() {
     assert_eq!((plan.stalled.len(), plan.evictions.len()), (0, 0));
 }
 
+/// The operator takes a quota of its name over, so it does not stay. One that Quotient wrote says nothing of the team.
+#[test]
+fn a_quota_of_our_name_is_taken_over() {
+    for (writer, note) in [
+        (
+            "Helm",
+            "its ResourceQuota quotient (6 cpu) is taken over by Quotient: create it again under another name before; 1",
+        ),
+        ("quotient", "note: \"1"),
+    ] {
+        let label =
+            format!("name: quotient, namespace: b, labels: {{app.kubernetes.io/managed-by: {writer}}}");
+        let input = INPUT.replace("name: own, namespace: b", &label);
+        assert_ne!(input, INPUT);
+        let proposed = proposals(&at_rest(read(&[("a.yaml", &input)]).unwrap()), Basis::Quotas);
+        assert!(
+            format!("{proposed:?}").contains(&format!("{note} workload without requests")),
+            "{proposed:?}"
+        );
+    }
+}
+
 /// A quota that is larger than the cluster is no promise: it only sets the weight.
 #[test]
 fn quotas_above_the_cluster_become_weights() {

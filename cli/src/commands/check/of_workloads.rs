@@ -8,7 +8,7 @@ use quotient_index::sizes::surges_first;
 use super::CheckContext;
 use super::finding::Found;
 use crate::objects::{Object, ignores_evictions};
-use crate::output::duration;
+use crate::output::{counted, duration};
 
 /// What the Queues report with this reason.
 pub(super) fn unmet(context: &CheckContext<'_>, reason: &str) -> Found {
@@ -22,8 +22,9 @@ pub(super) fn unmet(context: &CheckContext<'_>, reason: &str) -> Found {
 pub(super) fn set_aside(context: &CheckContext<'_>) -> Found {
     let all = context.queues().flat_map(|view| view.status.set_aside.iter().map(move |entry| (view, entry)));
     Found::each(all.map(|(view, entry)| {
-        let (kind, namespace, name, times) = (&entry.kind, &view.name.namespace, &entry.name, entry.times);
-        format!("{kind} {namespace}/{name} had room and did not start, {times} times")
+        let (kind, namespace, name) = (&entry.kind, &view.name.namespace, &entry.name);
+        let times = counted(entry.times, "time", "times");
+        format!("{kind} {namespace}/{name} had room and did not start, {times}")
     }))
 }
 
