@@ -37,7 +37,7 @@ fn every_system_becomes_queues() {
         let objects = serde_yaml_ng::Deserializer::from_str(&text);
         let objects = objects.map(|object| Value::deserialize(object).unwrap());
         let queues: Vec<Value> = objects.filter(|object| object["kind"] == "Queue").collect();
-        assert_eq!((&document["system"], &document["queues"]), (&system.into(), &queues.into()));
+        assert_eq!((&document["system"], &document["queues"]), (&system.into(), &queues.clone().into()));
         let unmapped = document["unmapped"].as_array().unwrap();
         for one in unmapped {
             let [object, field, value, advice] =
@@ -46,6 +46,13 @@ fn every_system_becomes_queues() {
             assert!(text.contains(&comment), "{comment}");
         }
         assert_eq!(text.contains("# No equivalent"), !unmapped.is_empty(), "{system}");
+        // Other systems have queues, too, and several namespaces have a Queue of one name.
+        let names = queues.iter().map(|queue| {
+            let [namespace, name] =
+                ["namespace", "name"].map(|field| queue["metadata"][field].as_str().unwrap());
+            format!("queue.quotient.dev/{namespace}/{name}")
+        });
+        assert_eq!(migration.names(), names.collect::<Vec<_>>());
     }
 }
 

@@ -21,10 +21,11 @@ pub(super) fn missing_requests(context: &CheckContext<'_>) -> Found {
     let considered = namespaces.filter(|(name, _)| is_considered(context, name.as_str()));
     Found::each(considered.filter_map(|(name, state)| {
         let (lacking, all) = without_requests(state);
+        let have = if lacking == 1 { "has" } else { "have" };
         (lacking > 0).then(|| {
             format!(
-                "{name}: {lacking} of {all} workloads have containers without cpu or memory requests; their new pods will be \
-                 rejected"
+                "{name}: {lacking} of {} {have} containers without cpu or memory requests; new pods will be rejected",
+                counted(all, "workload", "workloads")
             )
         })
     }))

@@ -9,7 +9,7 @@ use quotient_engine::amounts::{Amount, Bounds, Quantity, Resource};
 use quotient_index::quotas::bounds_from_hard;
 use serde_json::{Value, json};
 
-use super::fields::{Becomes, Fields, Keys, Meaning, Object, Part, Unit, leaves};
+use super::fields::{Becomes, Fields, Keys, Meaning, Object, Part, leaves};
 use super::report::Unmapped;
 use crate::objects::plain;
 
@@ -109,7 +109,7 @@ impl Draft {
                 self.bound(*part, bound, resource, amount);
                 Ok(())
             }
-            Becomes::Amount(part, resource, unit) => self.take_number(*part, resource, *unit, value),
+            Becomes::Amount(part, resource, suffix) => self.take_number(*part, resource, suffix, value),
             Becomes::Parent => {
                 self.parent = value.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
                 Ok(())
@@ -147,22 +147,17 @@ impl Draft {
         bounds.set(resource, amount);
     }
 
-    fn take_number(&mut self, part: Part, resource: &str, unit: Unit, value: &Value) -> Result<(), String> {
-        let quantity = quantity(value)?;
+    fn take_number(&mut self, part: Part, resource: &str, suffix: &str, value: &Value) -> Result<(), String> {
+        let value = Value::from(format!("{}{suffix}", plain(value)));
+        let quantity = quantity(&value)?;
         if quantity.nano() < 0 {
             let unlimited = "a guarantee has an amount: leave it out and give the queue a large weight";
             return if part == Part::Limit { Ok(()) } else { Err(unlimited.to_owned()) };
         }
-        let per = match unit {
-            Unit::Millicpu => Quantity::from_nano(quantity.nano().saturating_div(1000)),
-            Unit::Megabytes => Quantity::from_nano(quantity.nano().saturating_mul(1_000_000)),
-            Unit::Devices if quantity.nano().rem_euclid(ONE) != 0 => {
-                return Err("a Queue counts whole devices".to_owned());
-            }
-            Unit::Devices => quantity,
-        };
-        let resource = Resource::from_name(resource);
-        let amount = resource.rounded_down(per);
+        let (resource, amount) = amount(resource, &value, Keys::Resources)?;
+        if matches!(resource, Resource::Extended(_)) && resource.quantity(amount) != quantity {
+            return Err("a Queue counts whole devices".to_owned());
+        }
         // Zero is the default, not a promise of nothing.
         if part == Part::Limit || amount.is_positive() {
             self.bound(part, part, resource, amount);
@@ -192,9 +187,6 @@ fn named(row: &Becomes, path: &[&str], rest: &[&str]) -> String {
 /// Of a field with many values the first ones tell enough, and that there are more.
 const LONGEST: usize = 60;
 const MORE: &str = ", ...";
-
-/// One in billionths.
-const ONE: i128 = 1_000_000_000;
 
 /// A quantity, as text or as a number.
 pub(super) fn quantity(value: &Value) -> Result<Quantity, String> {

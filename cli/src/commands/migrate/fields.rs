@@ -23,8 +23,8 @@ pub(super) enum Becomes {
     Weight,
     /// Amounts by resource; the text says where the resource stands.
     Amounts(Part, Keys),
-    /// The amount of one resource.
-    Amount(Part, String, Unit),
+    /// The amount of one resource: a plain number, which is a quantity with this suffix; -1 is no bound.
+    Amount(Part, String, String),
     /// The name of the parent queue.
     Parent,
     /// One of these values.
@@ -54,14 +54,6 @@ pub(super) enum Keys {
     Resources,
     /// As a ResourceQuota does.
     Quota,
-}
-
-/// The unit of a plain number; -1 is no bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub(super) enum Unit {
-    Millicpu,
-    Megabytes,
-    Devices,
 }
 
 /// What one value of a field means.

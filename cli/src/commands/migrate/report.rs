@@ -69,7 +69,8 @@ impl Migration {
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
-        self.queues.iter().map(|queue| format!("queue/{}", queue.name)).collect()
+        let queues = self.queues.iter();
+        queues.map(|queue| format!("queue.quotient.dev/{}/{}", queue.namespace, queue.name)).collect()
     }
 
     /// What stands on standard error.
