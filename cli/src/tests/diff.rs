@@ -73,7 +73,7 @@ fn a_newcomer_shows_who_gives_and_what_goes() {
         QUEUE   DESERVED             USED             EVICTED
         team-1  3c 9Gi → 2.5c 8Gi    3c 2Gi → 2c 1Gi  1 bare pod
         team-2  6c 18Gi → 5.1c 16Gi  5c 3Gi           -
-        team-x  0 → 1.2c 3Gi         0 → 1c 1Gi       1 pod starts, within ~35 s (longest grace 30 s)
+        team-x  0 → 1.2c 3Gi         - → 1c 1Gi       1 pod starts, within ~35 s (longest grace 30 s)
           evict  team-1/pod-3  1c 1Gi  Reclaimed  for team-x
         ! ReplicaSet api in team-x: 2 pods of 1c 1Gi cannot start: ShareInUse (other pods of the queue use all of the share)
         1 eviction, 0 blocked by budgets, 0 guarantees broken, stable after 3 steps
@@ -98,7 +98,7 @@ fn gates_fail_and_pass() {
             |---|---|---|---|
             | team-1 | 3c 9Gi → 2.5c 8Gi | 3c 2Gi → 2c 1Gi | **evicted:** 1 bare pod |
             | team-2 | 6c 18Gi → 5.1c 16Gi | 5c 3Gi | - |
-            | team-x | 0 → 1.2c 3Gi | 0 → 1c 1Gi | 1 pod starts, within ~35 s (longest grace 30 s) |
+            | team-x | 0 → 1.2c 3Gi | - → 1c 1Gi | 1 pod starts, within ~35 s (longest grace 30 s) |
 
             1 eviction, 0 blocked by budgets, 0 guarantees broken, stable after 3 steps
 
@@ -136,6 +136,9 @@ fn a_stalled_queue_loses_its_whole_share() {
     let [dropped, (false, stalled)] = &messages[..] else { panic!("{messages:?}") };
     assert_eq!(dropped, &(false, "the share of queue team-1 falls by 100.0 %"));
     assert!(stalled.starts_with("1 Queue without a share: team-1 (ParentNotFound: "), "{stalled}");
+    // Its pods run on.
+    let printed = printed(&base(), line);
+    assert!(printed.contains("team-1  3c 9Gi → 0  3c 2Gi → -  -\n"), "{printed}");
 }
 
 #[test]

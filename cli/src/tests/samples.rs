@@ -217,17 +217,17 @@ spec:
     check(
         &printed,
         &expect![[r#"
-        cluster prod-eu as of 2026-11-24T14:02:11Z, read only, plus: create Queue team-x (weight 1, request nvidia.com/gpu 8);
-        create Job team-x/tune
-        QUEUE     DESERVED       USED           EVICTED
-        ml-dev    12gpu          12gpu          -
-        ml-train  44gpu → 38gpu  44gpu → 38gpu  6 pods of Job trainer (guarantee 16 gpu and gang minimum 32 kept)
-        team-x    0 → 6gpu       0 → 6gpu       6 pods start, within ~35 s (longest grace 30 s)
-        web       8gpu           8gpu           -
-        ! Job trainer in ml-train: 9 pods of 1gpu cannot start: ShareInUse (other pods of the queue use all of the share)
-        ! Job tune in team-x: 2 pods of 1gpu cannot start: ShareInUse (other pods of the queue use all of the share)
-        6 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 4 steps
-    "#]],
+            cluster prod-eu as of 2026-11-24T14:02:11Z, read only, plus: create Queue team-x (weight 1, request nvidia.com/gpu 8);
+            create Job team-x/tune
+            QUEUE     DESERVED       USED           EVICTED
+            ml-dev    12gpu          12gpu          -
+            ml-train  44gpu → 38gpu  44gpu → 38gpu  6 pods of Job trainer (guarantee 16 gpu and gang minimum 32 kept)
+            team-x    0 → 6gpu       - → 6gpu       6 pods start, within ~35 s (longest grace 30 s)
+            web       8gpu           8gpu           -
+            ! Job trainer in ml-train: 9 pods of 1gpu cannot start: ShareInUse (other pods of the queue use all of the share)
+            ! Job tune in team-x: 2 pods of 1gpu cannot start: ShareInUse (other pods of the queue use all of the share)
+            6 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 4 steps
+        "#]],
     );
 }
 

@@ -1,7 +1,7 @@
 //! A difference as a comment on a pull request, and its gates as tests.
 
 use super::Diff;
-use super::table::{moved, of_workloads, remarks, started, summary};
+use super::table::{deserved, of_workloads, remarks, started, summary, used};
 use crate::output::joined;
 
 pub(super) fn markdown(diff: &Diff) -> String {
@@ -18,7 +18,7 @@ pub(super) fn markdown(diff: &Diff) -> String {
         let evicted = of_workloads(queue, comparison);
         let pods =
             if evicted.is_empty() { started(queue, comparison) } else { format!("**evicted:** {evicted}") };
-        let cells = [queue.name.in_words(), moved(&queue.deserved, "→"), moved(&queue.used, "→"), pods];
+        let cells = [queue.name.in_words(), deserved(queue, "→"), used(queue, "→"), pods];
         lines.push(format!("| {} |", cells.map(|text| cell(&text)).join(" | ")));
     }
     lines.extend([String::new(), summary(comparison)]);

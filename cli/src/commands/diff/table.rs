@@ -67,15 +67,26 @@ fn row(queue: &QueueDiff, comparison: &Comparison, screen: Screen) -> Vec<Cell> 
         if evicted.is_empty() { (started(queue, comparison), Color::Plain) } else { (evicted, Color::Alarm) };
     vec![
         Cell::from(queue.name.in_words()),
-        Cell::from(&moved(&queue.deserved, screen.glyphs.arrow)),
-        Cell::from(&moved(&queue.used, screen.glyphs.arrow)),
+        Cell::from(&deserved(queue, screen.glyphs.arrow)),
+        Cell::from(&used(queue, screen.glyphs.arrow)),
         Cell::new(&text, color),
     ]
 }
 
-/// `44gpu → 36gpu`, or one amount where nothing changes. What a queue that does not exist has is nothing.
-pub(super) fn moved((before, after): &(Option<Amounts>, Option<Amounts>), arrow: &str) -> String {
-    let text = |amounts: &Option<Amounts>| amounts.as_ref().map_or_else(|| "0".to_owned(), Amounts::compact);
+/// `44gpu → 36gpu`. A queue that does not exist, or is stalled, deserves nothing.
+pub(super) fn deserved(queue: &QueueDiff, arrow: &str) -> String {
+    moved(&queue.deserved, "0", arrow)
+}
+
+/// `32gpu → 30gpu`. A queue that does not exist has no pods, but its namespace may have some, and so has a stalled one.
+pub(super) fn used(queue: &QueueDiff, arrow: &str) -> String {
+    moved(&queue.used, "-", arrow)
+}
+
+/// One amount where nothing changes.
+fn moved((before, after): &(Option<Amounts>, Option<Amounts>), absent: &str, arrow: &str) -> String {
+    let text =
+        |amounts: &Option<Amounts>| amounts.as_ref().map_or_else(|| absent.to_owned(), Amounts::compact);
     let (before, after) = (text(before), text(after));
     if before == after { before } else { format!("{before} {arrow} {after}") }
 }
