@@ -88,19 +88,24 @@ fn facts(deployment: &Deployment) -> Option<OperatorFacts> {
     let containers = &pod.containers;
     let container = containers.iter().find(|container| container.name == CONTAINER)?;
     let namespace = metadata.namespace.clone().unwrap_or_default();
-    let image_tag = container.image.as_deref().and_then(|image| image.rsplit_once(':')).map(|(_, tag)| tag);
     Some(OperatorFacts {
         has_leases: false,
         leader: None,
         settings: settings(container, &namespace).map(Box::new),
         namespace,
         name: metadata.name.clone().unwrap_or_default(),
-        version: label(VERSION).or(image_tag).map(str::to_owned),
+        version: label(VERSION).or_else(|| tag(container.image.as_deref()?)).map(str::to_owned),
         service_account: pod.service_account_name.clone().unwrap_or_else(|| "default".to_owned()),
         priority_class: pod.priority_class_name.clone().filter(|class| !class.is_empty()),
         replicas: spec.replicas.unwrap_or(1),
         ready: deployment.status.as_ref().and_then(|status| status.ready_replicas).unwrap_or_default(),
     })
+}
+
+/// `v1` of `registry:5000/quotient:v1@sha256:0a1b`.
+fn tag(image: &str) -> Option<&str> {
+    let (name, _digest) = image.split_once('@').unwrap_or((image, ""));
+    name.rsplit_once(':').map(|(_, tag)| tag).filter(|tag| !tag.contains('/'))
 }
 
 /// What flags and variables of the container say. A flag wins over its variable.

@@ -166,6 +166,17 @@ fn the_page_explains_every_check() {
     assert_eq!(explained, ids);
 }
 
+/// The operator without the label of its version, as manifests of one's own may have it.
+fn operator_of(image: &str) -> Value {
+    let args = ["--mode=Full", "--lease-namespace=quotient-system"];
+    let container = json!({"name": "operator", "args": args, "image": image});
+    json!({
+        "kind": "Deployment",
+        "metadata": {"name": "quotient", "labels": {"app.kubernetes.io/version": null}},
+        "spec": {"template": {"spec": {"containers": [container]}}},
+    })
+}
+
 #[test]
 fn what_only_looks_like_a_finding_is_none() {
     for change in [
@@ -174,6 +185,18 @@ fn what_only_looks_like_a_finding_is_none() {
             "replicas": 3, "strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": "10%"}},
         }}),
         json!({"kind": "Deployment", "metadata": {"name": "web"}, "spec": {"replicas": 3, "paused": true}}),
+        // A Job that has failed already.
+        json!({
+            "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "failed", "namespace": "a", "uid": "j-f"},
+            "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [
+                {"name": "main", "resources": {"requests": {"cpu": 1, "memory": "1Gi"}}},
+            ]}}},
+            "status": {"conditions": [{"type": "Failed", "status": "True"}]},
+        }),
+        // Images that name no version, and this one.
+        operator_of("registry:5000/quotient"),
+        operator_of("registry:5000/quotient@sha256:0a1b"),
+        operator_of(&format!("registry:5000/quotient:v{}@sha256:0a1b", env!("CARGO_PKG_VERSION"))),
         // A quota with scopes.
         json!({
             "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "own", "namespace": "a"},

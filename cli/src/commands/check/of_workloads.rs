@@ -53,8 +53,12 @@ fn keeps_all_pods(deployment: &Deployment) -> bool {
 pub(super) fn job_retries(context: &CheckContext<'_>) -> Found {
     let counting = context.managed_objects().filter(|object| {
         let Object::Job(job) = object else { return false };
-        let is_done = job.status.as_ref().is_some_and(|status| status.completion_time.is_some());
-        !is_done
+        let has_ended = job.status.as_ref().is_some_and(|status| {
+            let mut conditions = status.conditions.iter().flatten();
+            let has_failed = conditions.any(|one| one.type_ == "Failed" && one.status == "True");
+            has_failed || status.completion_time.is_some()
+        });
+        !has_ended
             && object.controller().is_none_or(|owner| owner.kind != "QueueJob")
             && !ignores_evictions(job)
     });
