@@ -81,6 +81,9 @@ const MOST_LISTED: usize = 3;
 pub(crate) struct Found {
     pub(crate) texts: Vec<String>,
     pub(crate) count: usize,
+    /// What to tell if nothing is found; none if the id of the check says enough.
+    #[serde(skip)]
+    pub(super) fine: Option<String>,
 }
 
 impl Found {
@@ -98,7 +101,7 @@ impl Found {
         if let (Some(last), 1..) = (texts.last_mut(), more) {
             *last = format!("{last} (and {more} more)");
         }
-        Self { texts, count }
+        Self { texts, count, fine: None }
     }
 
     /// One sentence for all objects of one kind: `Job a/x counts …`, `4 Jobs count …: a/x, a/y, a/z, …`.
@@ -109,11 +112,12 @@ impl Found {
             [name] => format!("{kind} {name} {one}"),
             names => format!("{} {kind}s {several}: {}", names.len(), first_few(names)),
         };
-        Self { texts: vec![text], count: names.len() }
+        Self { texts: vec![text], count: names.len(), fine: None }
     }
 
-    pub(super) const fn is_nothing(&self) -> bool {
-        self.count == 0
+    /// The same, with what to tell if nothing is found.
+    pub(super) fn or_tell(self, text: impl Into<String>) -> Self {
+        Self { fine: Some(text.into()), ..self }
     }
 }
 

@@ -122,7 +122,9 @@ const MOST_LATENCY: Duration = Duration::from_secs(1);
 
 pub(super) fn latency(context: &CheckContext<'_>) -> Seen {
     let latency = context.facts?.quota_latency?;
-    Some(Found::when(latency > MOST_LATENCY, || {
-        format!("the quota controller enforces a new quota after {} ms", latency.as_millis())
-    }))
+    let millis = latency.as_millis();
+    let found = Found::when(latency > MOST_LATENCY, || {
+        format!("the quota controller enforces a new quota after {millis} ms")
+    });
+    Some(found.or_tell(format!("quota controller answers in {millis} ms")))
 }

@@ -11,9 +11,12 @@ use crate::objects::{Object, in_words, text};
 const SUPPORTED: std::ops::RangeInclusive<u32> = 34..=36;
 
 pub(super) fn version(context: &CheckContext<'_>) -> Seen {
-    let (major, minor) = context.facts?.version?;
+    let facts = context.facts?;
+    let (major, minor) = facts.version?;
     let is_supported = major == 1 && SUPPORTED.contains(&minor);
-    Some(Found::when(!is_supported, || format!("Kubernetes {major}.{minor} is not among 1.34 to 1.36")))
+    let found =
+        Found::when(!is_supported, || format!("Kubernetes {major}.{minor} is not among 1.34 to 1.36"));
+    Some(found.or_tell(format!("Kubernetes {} (supported 1.34 to 1.36)", facts.full_version)))
 }
 
 /// The definitions of this version, by their names. Rejected: to generate them from the types, because the program would hold
@@ -46,7 +49,7 @@ pub(super) fn crd_outdated(context: &CheckContext<'_>) -> Seen {
             outdated.push(format!("the kind {name} lacks {}", missing.join(", ")));
         }
     }
-    Some(Found::each(outdated))
+    Some(Found::each(outdated).or_tell(format!("kinds match {}", env!("CARGO_PKG_VERSION"))))
 }
 
 fn schema(crd: &Value) -> &Value {
@@ -77,7 +80,8 @@ const POLICIES: [&str; 2] = ["quotient-operator", "quotient-quotas"];
 pub(super) fn policies(context: &CheckContext<'_>) -> Seen {
     let policies = context.facts?.policies.as_ref()?;
     let missing = POLICIES.iter().filter(|name| !policies.iter().any(|policy| policy == *name));
-    Some(Found::each(missing.map(|name| format!("the ValidatingAdmissionPolicy {name} is not installed"))))
+    let sentences = missing.map(|name| format!("the ValidatingAdmissionPolicy {name} is not installed"));
+    Some(Found::each(sentences).or_tell("admission policies"))
 }
 
 pub(super) fn no_capacity(context: &CheckContext<'_>) -> Seen {

@@ -22,7 +22,8 @@ fn operator<'a>(context: &CheckContext<'a>) -> Option<&'a OperatorFacts> {
 pub(super) fn not_ready(context: &CheckContext<'_>) -> Seen {
     let OperatorFacts { ready, replicas, .. } = operator(context)?;
     let is_found = ready < replicas || *replicas == 0;
-    Some(Found::when(is_found, || format!("{ready} of {replicas} replicas are ready")))
+    let found = Found::when(is_found, || format!("{ready} of {replicas} replicas are ready"));
+    Some(found.or_tell(format!("{ready} of {replicas} replicas")))
 }
 
 pub(super) fn one_replica(context: &CheckContext<'_>) -> Seen {
@@ -39,9 +40,10 @@ pub(super) fn no_leader(context: &CheckContext<'_>) -> Seen {
         return Some(Found::when(true, || "no replica holds the Lease".to_owned()));
     };
     let age = renewed.map(|renewed| context.cluster.snapshot.now.millis_since(renewed).div_euclid(1000));
-    Some(Found::when(age.is_some_and(|age| age > OLDEST_LEASE), || {
-        format!("{holder} renewed the Lease {} s ago", age.unwrap_or_default())
-    }))
+    let found = Found::each(
+        age.filter(|age| *age > OLDEST_LEASE).map(|age| format!("{holder} renewed the Lease {age} s ago")),
+    );
+    Some(found.or_tell("leader found"))
 }
 
 pub(super) fn flags(context: &CheckContext<'_>) -> Seen {
@@ -63,7 +65,8 @@ pub(super) fn mode(context: &CheckContext<'_>) -> Seen {
 
 pub(super) fn rights(context: &CheckContext<'_>) -> Seen {
     Some(match context.facts?.rights.as_ref()? {
-        Ok(rights) => Found::each(rights.missing.iter().map(|right| format!("the operator may not {right}"))),
+        Ok(rights) => Found::each(rights.missing.iter().map(|right| format!("the operator may not {right}")))
+            .or_tell(format!("{} permissions", rights.needed)),
         Err(error) => Found::when(true, || format!("the rights of the operator are not known: {error}")),
     })
 }
@@ -73,7 +76,10 @@ pub(super) fn optional_rights(context: &CheckContext<'_>) -> Seen {
 }
 
 pub(super) fn metrics(context: &CheckContext<'_>) -> Seen {
-    Some(Found::each(context.facts?.metrics.as_ref()?.as_ref().err().cloned()))
+    Some(match context.facts?.metrics.as_ref()? {
+        Ok(series) => Found::default().or_tell(format!("{series} series of metrics")),
+        Err(error) => Found::when(true, || error.clone()),
+    })
 }
 
 pub(super) fn priority(context: &CheckContext<'_>) -> Seen {

@@ -4,7 +4,7 @@ use quotient_crds::{Admission, ConditionType};
 use quotient_engine::names::Namespace;
 
 use super::CheckContext;
-use super::finding::{Found, Need, Seen};
+use super::finding::{Found, Seen};
 use crate::output::{duration, spaced};
 use crate::queues::{QueueView, amounts};
 
@@ -78,7 +78,6 @@ pub(super) fn gates(context: &CheckContext<'_>) -> Seen {
         (true, true) => "Kubernetes 1.36 and later gate pods",
         (false, _) => "gate mode of the operator is off",
     };
-    context.has(Need::List("queues.quotient.dev")).then_some(())?;
     Some(of_each(context, |view| {
         let is_gate = view.queue.spec.admission == Admission::Gate;
         is_gate.then(|| format!("admission is Gate and works as Quota, because {obstacle}"))

@@ -66,7 +66,7 @@ checks! {
     "queue-paused" Queues Info [QUEUES] of_queues::paused => "end it now: kubectl quotient resume QUEUE";
     "standing-claim" Queues Warning [PODS, QUEUES] of_queues::standing_claim =>
         "remove spec.request: pods of other queues are evicted for a team without pods";
-    "gates-unsupported" Queues Warning [] of_queues::gates =>
+    "gates-unsupported" Queues Warning [QUEUES] of_queues::gates =>
         "set gateMode.enabled of the chart on Kubernetes 1.36 or later, or admission: Quota";
     "missing-requests" Namespaces Warning [List("replicasets.apps"), List("limitranges")] namespaces::missing_requests =>
         "set requests in the templates, or defaultRequests of the Queue";

@@ -53,14 +53,18 @@ impl Result {
     pub(super) fn of(check: &Check, context: &CheckContext<'_>) -> Self {
         let is_possible = check.needs.iter().all(|need| context.has(*need));
         let seen = is_possible.then(|| (check.run)(context)).flatten();
-        let is_fine = seen.as_ref().is_some_and(Found::is_nothing);
+        let looked = seen.is_some();
+        let (passed, found) = match seen {
+            Some(nothing) if nothing.count == 0 => (nothing.fine, None),
+            found => (None, found),
+        };
         Self {
             id: check.id,
             group: check.group,
             severity: check.severity,
-            looked: seen.is_some(),
-            passed: if is_fine { passed(check, context) } else { None },
-            found: seen.filter(|found| !found.is_nothing()),
+            looked,
+            passed,
+            found,
             fix: check.fix,
             docs: format!("{PAGE}#{}", check.id),
         }
@@ -170,24 +174,4 @@ impl Report {
         }
         list(parts)
     }
-}
-
-/// What `check` tells of a cluster in which it finds nothing; none if its id says enough.
-pub(super) fn passed(check: &Check, context: &CheckContext<'_>) -> Option<String> {
-    let (facts, operator) = (context.facts, context.cluster.operator.as_ref());
-    Some(match check.id {
-        "kubernetes-version" => format!("Kubernetes {} (supported 1.34 to 1.36)", facts?.full_version),
-        "crd-outdated" => format!("kinds match {}", env!("CARGO_PKG_VERSION")),
-        "admission-policies" => "admission policies".to_owned(),
-        "operator-not-ready" => format!("{} of {} replicas", operator?.ready, operator?.replicas),
-        "operator-no-leader" => "leader found".to_owned(),
-        "operator-rights" => format!("{} permissions", facts?.rights.as_ref()?.as_ref().ok()?.needed),
-        "operator-metrics" => {
-            format!("{} series of metrics", facts?.metrics.as_ref()?.as_ref().ok()?)
-        }
-        "quota-latency" => {
-            format!("quota controller answers in {} ms", facts?.quota_latency?.as_millis())
-        }
-        _ => return None,
-    })
 }
