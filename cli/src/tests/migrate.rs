@@ -184,3 +184,21 @@ fn of_many_values_the_first_are_told() {
     let manifests = migrated_text("capsule", &tenant);
     assert!(manifests.contains("class-number-3, ... (keep Capsule for it)"), "{manifests}");
 }
+
+/// A value of several lines is one comment: what stands behind the line break would be part of a manifest.
+#[test]
+fn a_comment_has_one_line() {
+    let tenant = "{apiVersion: capsule.clastix.io/v1beta2, kind: Tenant, metadata: {name: t}, spec: {about: \"a\\nspec: b\"}}";
+    let manifests = migrated_text("capsule", tenant);
+    assert!(
+        manifests.contains("# No equivalent: Tenant t spec.about: a spec: b (keep Capsule for it)\n"),
+        "{manifests}"
+    );
+}
+
+#[test]
+fn the_root_of_all_queues_is_no_parent_queue() {
+    let namespace = "{apiVersion: v1, kind: Namespace, metadata: {name: shop, annotations: {yunikorn.apache.org/parentqueue: root}}}";
+    let manifests = migrated_text("yunikorn", namespace);
+    assert!(manifests.starts_with("# From Namespace shop.\napiVersion"), "{manifests}");
+}

@@ -20,10 +20,10 @@ pub(crate) struct Unmapped {
 }
 
 impl Unmapped {
-    /// The line above a Queue.
+    /// The line above a Queue. What stands behind a line break would be no comment.
     pub(super) fn comment(&self) -> String {
         let Self { object, field, value, advice } = self;
-        format!("No equivalent: {object} {field}: {value} ({advice})")
+        format!("No equivalent: {object} {field}: {value} ({advice})").replace(['\n', '\r'], " ")
     }
 }
 

@@ -105,7 +105,7 @@ fn bound(drafts: &mut Drafts, own: &BTreeMap<String, Quotas>) {
     }
 }
 
-/// The nominal quotas of a queue or a cohort, with everything below it. Cohorts in a circle end at the depth that no real tree has.
+/// The nominal quotas of a queue or a cohort, with everything below it. Cohorts in a circle end at the depth of no real tree.
 fn total(name: &str, drafts: &Drafts, own: &BTreeMap<String, Quotas>, depth: usize) -> Bounds {
     const DEEPEST: usize = 16;
     let quotas = own.get(name).into_iter().flatten();
@@ -147,7 +147,7 @@ fn add_quota<'v>(all: &mut Quotas, quota: &'v Value) -> Result<(), (&'v Value, S
     let known = all
         .entry(resource)
         .or_insert(Quota { nominal: Amount::default(), borrowing: Some(Amount::default()) });
-    known.nominal = known.nominal + nominal;
+    known.nominal += nominal;
     known.borrowing = known.borrowing.zip(borrowing).map(|(one, other)| one + other);
     Ok(())
 }

@@ -98,11 +98,12 @@ fn of_namespace(drafts: &mut Drafts, reading: &Reading, namespace: Object<'_>) -
     };
     let (guaranteed, quota) = (parsed("namespace.guaranteed")?, parsed("namespace.quota")?);
     let (cpu, memory) = (annotation("namespace.max.cpu"), annotation("namespace.max.memory"));
-    let parent = annotation("parentqueue").map(|path| path.trim_start_matches("root."));
+    let parent = annotation("parentqueue");
     let says_nothing = guaranteed.is_null() && quota.is_null() && cpu.is_none() && memory.is_none();
     if says_nothing && parent.is_none() {
         return Ok(());
     }
+    let parent = parent.map(|path| path.trim_start_matches("root.")).filter(|path| *path != "root");
     let object = json!({"guaranteed": guaranteed, "max": quota});
     let older = json!({"max": {"cpu": cpu, "memory": memory}});
     let path =
