@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::objects::Kind;
 use crate::snapshot::Place;
 
 /// A file's text under the name that problems are reported with.
@@ -139,11 +140,14 @@ fn yaml(text: &str) -> Result<Vec<Value>, serde_yaml_ng::Error> {
 
 /// The objects of the document: itself, or, if it is a list, its items, to any depth.
 ///
-/// A list is `List` or `…List` with items. Items of a typed list need no kind of their own: the API server
-/// leaves it out.
+/// A list is `List`, or `…List` of a kind that is understood or with items: another kind may end so. Items of a typed list need
+/// no kind of their own: the API server leaves it out.
 pub(super) fn take_apart(place: Place, value: Value, problems: &mut Vec<Problem>) -> Vec<(Place, Value)> {
     let item_kind = value.get("kind").and_then(Value::as_str).and_then(|kind| kind.strip_suffix("List"));
-    let Some(item_kind) = item_kind.map(str::to_owned) else { return vec![(place, value)] };
+    let is_list = |of: &&str| {
+        of.is_empty() || value.get("items").is_some() || Kind::ALL.iter().any(|kind| kind.name() == *of)
+    };
+    let Some(item_kind) = item_kind.filter(is_list).map(str::to_owned) else { return vec![(place, value)] };
     let api_version = value.get("apiVersion").cloned();
     let Value::Object(mut list) = value else { return Vec::new() };
     let items = match list.remove("items") {

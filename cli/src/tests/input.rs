@@ -23,10 +23,11 @@ fn kinds_that_no_decision_depends_on_are_skipped_and_counted() {
         object("v1", "ConfigMap", "b"),
         object("v1", "ConfigMap", "c"),
         object("scheduling.volcano.sh/v1beta1", "Queue", "d"),
+        object("example.org/v1", "AllowList", "e"),
     ];
     let cluster = read(&[("a.yaml", &text.concat())]).unwrap();
     let [warning] = &cluster.warnings[..] else { panic!("{:?}", cluster.warnings) };
-    let expected = "3 objects are skipped, of a kind that no decision depends on: ConfigMap (2), Queue.scheduling.volcano.sh (1)";
+    let expected = "4 objects are skipped, of a kind that no decision depends on: AllowList.example.org (1), ConfigMap (2), Queue.scheduling.volcano.sh (1)";
     assert_eq!(warning, expected);
 }
 
