@@ -101,6 +101,14 @@ fn a_namespace_with_a_tree_of_its_own_may_go() {
     assert!(!release.explanation.needs_a_person && text.contains("delete Queues org, own"), "{text}");
 }
 
+/// Between the look and the deletion of the Queue a pod may be created, and nothing else would remove its gate.
+#[test]
+fn pods_are_let_in_wherever_a_queue_gates() {
+    let gating = INPUT.replace("spec: {preemption: LowerPriority}", "spec: {admission: Gate}");
+    let has_gates = |input: &str| release(&read(&[("a.yaml", input)]).unwrap(), "b").unwrap().has_gates;
+    assert!(has_gates(&gating) && !has_gates(INPUT));
+}
+
 /// Its Queue was deleted and its pods still have the gate.
 #[test]
 fn gated_pods_that_are_left_behind_are_let_in() {

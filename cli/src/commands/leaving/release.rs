@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use kube::api::Patch;
 use quotient_crds::names::{QUOTA, SHARE_GATE};
+use quotient_crds::{Admission, Queue};
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::Pod;
 use serde_json::json;
@@ -42,8 +43,8 @@ pub(crate) struct ReleaseArgs {
 pub(crate) struct Release {
     /// The Queues to delete.
     queues: Vec<String>,
-    /// How many pods wait gated.
-    gated: usize,
+    /// Whether pods wait gated, or new ones will until the Queue is gone.
+    pub(crate) has_gates: bool,
     /// What follows, and what has to be done before.
     pub(crate) explanation: Explanation,
 }
@@ -78,8 +79,8 @@ pub(crate) async fn run(args: &ReleaseArgs, session: Session<'_>) -> Result<Outc
         return Ok(outcome);
     }
     delete(&live, &args.namespace, &release.queues, format).await?;
-    if release.gated > 0 {
-        let removed = remove_all(&live, &args.namespace).await?;
+    let removed = if release.has_gates { remove_all(&live, &args.namespace).await? } else { 0 };
+    if removed > 0 {
         let pods = counted(removed, "gated pod", "gated pods");
         format.say(&format!("{pods} let in: the scheduler places them now."))?;
     }
@@ -115,7 +116,7 @@ async fn delete(live: &Live, namespace: &str, queues: &[String], format: Format)
 pub(crate) fn release(cluster: &Cluster, namespace: &str) -> Result<Release, CommandError> {
     let inventory = Inventory::of(cluster, Some(namespace));
     let queues = inventory.queues;
-    let gated = inventory.gated.values().sum();
+    let gated: usize = inventory.gated.values().sum();
     if queues.is_empty() && gated == 0 {
         return Err(format!("namespace {namespace} has no Queue: there is nothing to release").into());
     }
@@ -154,7 +155,11 @@ pub(crate) fn release(cluster: &Cluster, namespace: &str) -> Result<Release, Com
         explanation.check(false, obstacle);
         explanation.needs_a_person = true;
     }
-    Ok(Release { queues, gated, explanation })
+    let is_gating = |queue: &Queue| {
+        queue.metadata.namespace.as_deref() == Some(namespace) && queue.spec.admission == Admission::Gate
+    };
+    let has_gates = gated > 0 || cluster.objects.iter().filter_map(Object::get).any(is_gating);
+    Ok(Release { queues, has_gates, explanation })
 }
 
 /// Child queues of other namespaces lose their share with their parent. Those of this one are deleted with it.
