@@ -315,8 +315,8 @@ fn the_last_pod_of_a_gang_yields_to_no_lower_priority() {
     );
 }
 
-/// The target has room for the single pod and for no gang, so the gang of three runs in a loan, and what is lent beside it goes with
-/// it. A gang of four that took its place would not start, the three would be let in again, and so on.
+/// The target has room for the single pod and for no gang, so the gang of three runs in a loan, and what is lent beside it goes
+/// with it. A gang of four that took its place would not start, the three would be let in again, and so on.
 #[test]
 fn no_gang_yields_for_room_that_goes_with_it() {
     plays(

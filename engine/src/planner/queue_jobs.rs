@@ -121,7 +121,8 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// What the queue may have or keeps anyway, and the part of it that is `lasting`, both less what its other pods hold for good.
+    /// What the queue may have or keeps anyway, and the part of it that is `lasting`, both less what its other pods hold for
+    /// good.
     fn room(&self, allocated: &Amounts, lasting: &Amounts, going: &FxHashSet<PodUid>) -> (Amounts, Amounts) {
         let (mut staying, mut others) = (Amounts::new(), Amounts::new());
         // What was running before a spec became invalid stays.

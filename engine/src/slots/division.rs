@@ -19,8 +19,10 @@ enum Waiting<'g, 'a> {
 /// Divides `room` among `claims`; an entry for each, in their order.
 ///
 /// `room` is what the queue's other pods leave of what it may have, `lasting` the part of it that stays when pods of the claims
-/// go: what comes in their place has to fit in that. `whole` is what dominant shares are parts of. Only `resources` count. The order of `claims` and `competing` makes no difference, and with what comes out as what runs the
-/// division comes out the same (S-GANG §Use Case).
+/// go: what comes in their place has to fit in that. `whole` is what dominant shares are parts of. Only `resources` count.
+///
+/// The order of `claims` and `competing` makes no difference, and with what comes out as what runs the division comes out the
+/// same (S-GANG §Use Case).
 ///
 /// What `competing` are owed is left free for them: like the floor of a gang that waits it comes out of what others have above
 /// theirs, so that neither ever waits for surplus pods.
