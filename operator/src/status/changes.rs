@@ -129,10 +129,9 @@ impl StatusChanges {
     }
 
     fn forget_absent(&mut self, plan: &Plan, executor: &mut Executor) {
-        let exists = |queue: &QueueName| plan.queues.contains_key(queue) || plan.stalled.contains_key(queue);
+        let exists = |queue: &QueueName| plan.life(queue).is_some();
         executor.wants(Class::Status, |key| exists(&key.queue()));
         self.known.retain(|queue, _| exists(queue));
-        self.context.metrics.queues.retain_conditions(exists);
         let uids = plan.queues.values().map(|queue| &queue.uid);
         let uids: BTreeSet<&QueueUid> = uids.chain(plan.stalled.values().map(|stall| &stall.uid)).collect();
         self.context.reclaims.retain(|queue| uids.contains(queue));

@@ -106,9 +106,8 @@ impl Gauges {
     }
 
     pub(super) fn fill(&self, shown: &Shown) {
-        if let Some((plan, offer)) = &shown.plan {
-            self.fill_plan(plan, offer);
-        }
+        let Some((plan, offer)) = &shown.plan else { return };
+        self.fill_plan(plan, offer);
         for (queue, conditions) in &shown.conditions {
             for condition in conditions {
                 self.conditions.fill(queue, condition);

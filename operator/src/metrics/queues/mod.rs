@@ -79,6 +79,7 @@ impl QueueMetrics {
         shown.starved.see(starved, now);
         let preempting = plan.leaves().map(|(name, queue)| (name, &queue.uid, !queue.lacking.is_empty()));
         shown.preempting.see(preempting, now);
+        shown.conditions.retain(|name, _| plan.life(name).is_some());
         shown.evictions.retain(|name, _| plan.queues.get(name).is_some_and(|queue| !queue.is_parent));
         for (name, _) in plan.leaves() {
             if !shown.evictions.contains_key(name) {
@@ -88,26 +89,21 @@ impl QueueMetrics {
         shown.plan = Some((Arc::clone(plan), offer));
     }
 
-    /// Drops every queue's series: another replica reports them now.
+    /// Drops every queue's series: another replica reports them now. Conditions are kept for when this one leads again, because
+    /// a status that still says what it should is not composed anew.
     pub fn clear(&self) {
         let mut shown = lock(&self.0);
         shown.starved.forget();
         shown.preempting.forget();
         shown.plan = None;
         shown.evictions.clear();
-        shown.conditions.clear();
     }
 
-    /// Shows the conditions of one Queue from now on.
+    /// Shows the conditions of one Queue from now on, while its plan is shown.
     pub fn show_conditions(&self, queue: &QueueName, conditions: &[Condition]) {
         let without_message = |one: &Condition| Condition { message: String::new(), ..one.clone() };
         let conditions = conditions.iter().map(without_message).collect();
         lock(&self.0).conditions.insert(queue.clone(), conditions);
-    }
-
-    /// Drops the conditions of every Queue that is not to be kept.
-    pub fn retain_conditions(&self, keep: impl Fn(&QueueName) -> bool) {
-        lock(&self.0).conditions.retain(|queue, _| keep(queue));
     }
 
     /// Counts one accepted eviction of a pod of `queue` that had run for so long.
@@ -331,6 +327,12 @@ mod tests {
     #[test]
     fn conditions_come_and_go_with_their_queue() {
         let shown = shown();
+        let lead = |queues: &[&str]| shown.queues.show(&plan(queues), Offer::default());
+        let conditions = || -> Vec<String> {
+            let is_of_condition =
+                |line: &String| ["condition=", "starved_since"].iter().any(|part| line.contains(part));
+            shown.lines().into_iter().filter(is_of_condition).collect()
+        };
         let show = |conditions: [(&str, &str); 2]| {
             let conditions = conditions.map(|(kind, status)| Condition {
                 type_: kind.to_owned(),
@@ -342,23 +344,27 @@ mod tests {
             });
             shown.queues.show_conditions(&QueueName::new("a", "team"), &conditions);
         };
+        lead(&["team"]);
         show([("Ready", "True"), ("Starved", "True")]);
-        assert_eq!(
-            shown.lines(),
-            [
-                r#"quotient_queue_abnormal{namespace="a",queue="team",condition="Starved",reason="Because"} 1"#,
-                r#"quotient_queue_condition{namespace="a",queue="team",condition="Ready"} 1"#,
-                r#"quotient_queue_condition{namespace="a",queue="team",condition="Starved"} 1"#,
-                r#"quotient_queue_starved_since_timestamp_seconds{namespace="a",queue="team"} 1767225600"#,
-            ]
-        );
+        let starved = [
+            r#"quotient_queue_abnormal{namespace="a",queue="team",condition="Starved",reason="Because"} 1"#,
+            r#"quotient_queue_condition{namespace="a",queue="team",condition="Ready"} 1"#,
+            r#"quotient_queue_condition{namespace="a",queue="team",condition="Starved"} 1"#,
+            r#"quotient_queue_starved_since_timestamp_seconds{namespace="a",queue="team"} 1767225600"#,
+        ];
+        assert_eq!(conditions(), starved);
+        // A replica that leads again composes no status that says what it should, and still shows its conditions.
+        shown.queues.clear();
+        assert_eq!(shown.lines(), [""; 0]);
+        lead(&["team"]);
+        assert_eq!(conditions(), starved);
         show([("Ready", "True"), ("Starved", "False")]);
-        assert_eq!(shown.lines().len(), 2);
+        assert_eq!(conditions().len(), 2);
         show([("Ready", "False"), ("Starved", "False")]);
         shown.has(&[
             r#"quotient_queue_abnormal{namespace="a",queue="team",condition="Ready",reason="Because"} 1"#,
         ]);
-        shown.queues.retain_conditions(|_| false);
-        assert_eq!(shown.lines(), [""; 0]);
+        lead(&["other"]);
+        assert_eq!(conditions(), [""; 0]);
     }
 }
