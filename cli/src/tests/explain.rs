@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use serde_json::json;
 
-use super::{PAGE, example, observed};
+use super::{PAGE, example, observed, observed_yaml};
 use crate::commands::explain::{Question, Target, explain};
 use crate::commands::simulate::at_rest;
 use crate::exit::CommandError;
@@ -266,4 +266,32 @@ fn a_queue_job_is_shown_task_by_task() {
         "#]],
     );
     assert!(!explanation.needs_a_person);
+}
+
+/// A part of a cluster has no plan.
+#[test]
+fn of_a_part_of_a_cluster_a_queue_job_shows_what_the_operator_reported() {
+    let yaml = r#"
+        apiVersion: quotient.dev/v1alpha1
+        kind: QueueJob
+        metadata: {name: train, namespace: a}
+        spec: {tasks: []}
+        status:
+          state: Waiting
+          minAvailable: 4
+          slots: 0
+          running: 0
+          conditions:
+          - {type: Admitted, status: "False", reason: WaitingForRoom, message: It needs room., lastTransitionTime: "2026-11-24T14:00:00Z"}
+    "#;
+    let part = Snapshot { is_partial: true, ..observed_yaml(yaml, "2026-11-24T14:02:00Z") };
+    check(
+        &part,
+        "a queuejob/train",
+        &expect![[r#"
+        QueueJob train is Waiting: it has 0 slots, needs 4 at once, and 0 of its pods run.
+         × WaitingForRoom: It needs room.
+        Nothing to do: the pods start by themselves.
+    "#]],
+    );
 }
