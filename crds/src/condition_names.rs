@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::conditions::ConditionName;
-
 /// Defines the names of the conditions of one kind of object, in the order in which they are shown.
 macro_rules! condition_names {
     ($(#[$about:meta])* $name:ident { $($(#[$about_one:meta])* $condition:ident,)+ }) => {
@@ -22,14 +20,6 @@ macro_rules! condition_names {
                 match self {
                     $(Self::$condition => stringify!($condition),)+
                 }
-            }
-        }
-
-        impl ConditionName for $name {
-            const ALL: &'static [Self] = &Self::ALL;
-
-            fn as_str(self) -> &'static str {
-                Self::as_str(self)
             }
         }
 
@@ -84,24 +74,5 @@ condition_names! {
         Complete,
         /// One of its tasks has failed.
         Failed,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check<Name: ConditionName + fmt::Debug>(unknown: &str) {
-        assert!(Name::ALL.windows(2).all(|pair| pair[0] < pair[1]), "without repetition");
-        for condition in Name::ALL {
-            assert_eq!(Name::from_text(condition.as_str()), Some(*condition));
-        }
-        assert_eq!(Name::from_text(unknown), None);
-    }
-
-    #[test]
-    fn all_are_in_order_and_every_name_is_read_back() {
-        check::<ConditionType>("ready");
-        check::<QueueJobCondition>("Starved");
     }
 }

@@ -6,30 +6,12 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-use crate::ConditionType;
-
-/// The names of the conditions of one kind of object, ordered as they are shown.
-pub trait ConditionName: Copy + Ord + 'static {
-    /// Every condition, in the order they are shown.
-    const ALL: &'static [Self];
-
-    /// The text in a condition's `type`.
-    fn as_str(self) -> &'static str;
-
-    /// The condition that `text` names; none for conditions of others.
-    fn from_text(text: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|known| known.as_str() == text)
-    }
-}
-
-/// What one pass over the cluster found for one condition of a Queue or, with its conditions' names, of another kind.
+/// What one pass over the cluster found for one condition of an object.
 ///
 /// It has no time: [`merge_conditions`] knows since when the state holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConditionReport<Name = ConditionType> {
-    /// Which condition.
-    pub condition: Name,
-    /// Whether it holds.
+pub struct ConditionReport {
+    /// Whether the condition holds.
     pub holds: bool,
     /// One CamelCase word for programs, never empty.
     pub reason: String,
@@ -37,41 +19,42 @@ pub struct ConditionReport<Name = ConditionType> {
     pub message: String,
 }
 
-/// The conditions an object has after `reports`.
+impl ConditionReport {
+    /// That the condition holds, or that it does not.
+    pub fn new(holds: bool, reason: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { holds, reason: reason.into(), message: message.into() }
+    }
+}
+
+/// The conditions that an object has after `reports`, each for the condition of this type.
 ///
 /// - A condition whose status is unchanged keeps its `lastTransitionTime`, otherwise it gets `now` (whole
 ///   seconds, as they are stored).
-/// - Conditions that `reports` does not mention stay as they are: none is ever removed.
-/// - Of several reports for one condition the last counts.
-///
-/// The result is ordered: ours as their names are, then those of others by name.
-pub fn merge_conditions<Name: ConditionName>(
+/// - Conditions that `reports` does not mention stay as they are: none is ever removed. They come last.
+pub fn merge_conditions(
     old: &[Condition],
-    reports: &[ConditionReport<Name>],
+    reports: impl IntoIterator<Item = (&'static str, ConditionReport)>,
     observed_generation: Option<i64>,
     now: Timestamp,
 ) -> Vec<Condition> {
-    let mut merged: BTreeMap<Rank<'_, Name>, Condition> =
-        old.iter().map(|kept| (rank(&kept.type_), kept.clone())).collect();
     let now = stored_time(now);
-    for report in reports {
-        let (type_, status) = (report.condition.as_str(), status_text(report.holds));
-        let key = rank(type_);
-        let since = old
-            .iter()
-            .find(|former| former.type_ == type_ && former.status == status)
-            .map_or_else(|| now.clone(), |former| former.last_transition_time.clone());
-        let condition = Condition {
+    let reported = reports.into_iter().map(|(type_, ConditionReport { holds, reason, message })| {
+        let status = status_text(holds);
+        let former = old.iter().find(|former| former.type_ == type_ && former.status == status);
+        Condition {
             type_: type_.to_owned(),
             status: status.to_owned(),
-            reason: report.reason.clone(),
-            message: report.message.clone(),
+            reason,
+            message,
             observed_generation,
-            last_transition_time: since,
-        };
-        merged.insert(key, condition);
-    }
-    merged.into_values().collect()
+            last_transition_time: former.map_or(&now, |former| &former.last_transition_time).clone(),
+        }
+    });
+    let mut merged: Vec<Condition> = reported.collect();
+    let is_reported = |former: &Condition| merged.iter().any(|condition| condition.type_ == former.type_);
+    let others: Vec<Condition> = old.iter().filter(|former| !is_reported(former)).cloned().collect();
+    merged.extend(others);
+    merged
 }
 
 /// The text in the `status` of a condition.
@@ -96,17 +79,9 @@ fn timeless(condition: &Condition) -> impl PartialEq {
     (type_, status, reason, message, observed_generation)
 }
 
-/// The entry of `conditions` for `wanted`, if it was ever reported.
-pub fn condition(conditions: &[Condition], wanted: impl ConditionName) -> Option<&Condition> {
-    conditions.iter().find(|condition| condition.type_ == wanted.as_str())
-}
-
-/// Where a condition stands in a list: ours first, in their order, then the others by name.
-type Rank<'a, Name> = (bool, Option<Name>, &'a str);
-
-fn rank<Name: ConditionName>(type_: &str) -> Rank<'_, Name> {
-    let known = Name::from_text(type_);
-    (known.is_none(), known, type_)
+/// The entry of `conditions` for the condition of this type, if it was ever reported.
+pub fn condition<'a>(conditions: &'a [Condition], type_: &str) -> Option<&'a Condition> {
+    conditions.iter().find(|condition| condition.type_ == type_)
 }
 
 /// The schema of a list of conditions: keyed by type, so that several writers can each keep their own.
@@ -168,13 +143,8 @@ mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
-    fn report(condition: ConditionType, holds: bool, reason: &str) -> ConditionReport {
-        ConditionReport {
-            condition,
-            holds,
-            reason: reason.to_owned(),
-            message: format!("because of {reason}"),
-        }
+    fn report(type_: &'static str, holds: bool, reason: &str) -> (&'static str, ConditionReport) {
+        (type_, ConditionReport::new(holds, reason, format!("because of {reason}")))
     }
 
     fn shown(conditions: &[Condition]) -> Vec<String> {
@@ -186,17 +156,12 @@ mod tests {
 
     #[test]
     fn the_time_moves_only_with_the_status() {
-        use ConditionType::{Ready, Starved};
-        let first =
-            merge_conditions(&[], &[report(Starved, true, "A"), report(Ready, true, "B")], Some(1), at(10));
-        assert_eq!(shown(&first), ["Ready=True B @10", "Starved=True A @10"]);
+        let reports = [report("Ready", true, "A"), report("Starved", true, "B")];
+        let first = merge_conditions(&[], reports, Some(1), at(10));
+        assert_eq!(shown(&first), ["Ready=True A @10", "Starved=True B @10"]);
 
-        let second = merge_conditions(
-            &first,
-            &[report(Ready, true, "C"), report(Starved, false, "D")],
-            Some(2),
-            at(20),
-        );
+        let reports = [report("Ready", true, "C"), report("Starved", false, "D")];
+        let second = merge_conditions(&first, reports, Some(2), at(20));
         assert_eq!(shown(&second), ["Ready=True C @10", "Starved=False D @20"]);
         assert_eq!(second[0].message, "because of C");
         assert_eq!(second[0].observed_generation, Some(2));
@@ -204,41 +169,31 @@ mod tests {
 
     #[test]
     fn nothing_is_removed_and_strangers_come_last() {
-        let mut old = merge_conditions(&[], &[report(ConditionType::Stalled, false, "A")], Some(1), at(10));
-        let stranger = Condition { type_: "Approved".into(), status: "True".into(), ..old[0].clone() };
-        old.insert(0, stranger);
-        let merged = merge_conditions(&old, &[report(ConditionType::Ready, true, "B")], Some(1), at(20));
-        assert_eq!(shown(&merged), ["Ready=True B @20", "Stalled=False A @10", "Approved=True A @10"]);
-    }
-
-    #[test]
-    fn the_last_of_several_reports_counts() {
-        use ConditionType::Ready;
-        let old = merge_conditions(&[], &[report(Ready, true, "A")], None, at(10));
-        let both = [report(Ready, false, "B"), report(Ready, true, "C")];
-        assert_eq!(shown(&merge_conditions(&old, &both, None, at(20))), ["Ready=True C @10"]);
+        let old = [report("Approved", true, "X"), report("Ready", true, "A"), report("Failed", false, "A")];
+        let old = merge_conditions(&[], old, Some(1), at(10));
+        let merged = merge_conditions(&old, [report("Ready", true, "B")], Some(1), at(20));
+        assert_eq!(shown(&merged), ["Ready=True B @10", "Approved=True X @10", "Failed=False A @10"]);
     }
 
     #[test]
     fn a_new_time_is_the_one_that_is_stored() {
         let now = Timestamp::new(10, 999_999_999).unwrap();
-        let written = merge_conditions(&[], &[report(ConditionType::Ready, true, "A")], None, now);
+        let written = merge_conditions(&[], [report("Ready", true, "A")], None, now);
         let read: Vec<Condition> = serde_json::from_value(serde_json::to_value(&written).unwrap()).unwrap();
         assert_eq!(read, written);
     }
 
     #[test]
     fn sameness_ignores_times_and_order_and_nothing_else() {
-        use ConditionType::{Ready, Starved};
-        let reports = [report(Ready, true, "A"), report(Starved, false, "B")];
-        let early = merge_conditions(&[], &reports, Some(1), at(10));
-        let mut late = merge_conditions(&[], &reports, Some(1), at(99));
+        let reports = || [report("Ready", true, "A"), report("Starved", false, "B")];
+        let early = merge_conditions(&[], reports(), Some(1), at(10));
+        let mut late = merge_conditions(&[], reports(), Some(1), at(99));
         late.reverse();
         assert!(same_conditions(&early, &late));
         assert!(!same_conditions(&early, &early[..1]));
-        assert!(!same_conditions(&early, &merge_conditions(&[], &reports, Some(2), at(10))));
-        for change in [report(Ready, false, "A"), report(Ready, true, "C")] {
-            assert!(!same_conditions(&early, &merge_conditions(&early, &[change], Some(1), at(10))));
+        assert!(!same_conditions(&early, &merge_conditions(&[], reports(), Some(2), at(10))));
+        for change in [report("Ready", false, "A"), report("Ready", true, "C")] {
+            assert!(!same_conditions(&early, &merge_conditions(&early, [change], Some(1), at(10))));
         }
     }
 }

@@ -30,7 +30,7 @@ mod validation_rules;
 
 pub use condition_names::{ConditionType, QueueJobCondition};
 pub use conditions::{
-    ConditionName, ConditionReport, condition, merge_conditions, same_conditions, status_text, stored_time,
+    ConditionReport, condition, merge_conditions, same_conditions, status_text, stored_time,
 };
 pub use manifest::{GENERATE_COMMAND, MANIFEST_FOLDERS, Manifest, ManifestError, manifests};
 pub use pod_template::PodTemplate;

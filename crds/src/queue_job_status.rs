@@ -77,7 +77,7 @@ pub struct QueueJobStatus {
 impl QueueJobStatus {
     /// The entry for `wanted`, if it was ever reported.
     pub fn condition(&self, wanted: QueueJobCondition) -> Option<&Condition> {
-        condition(&self.conditions, wanted)
+        condition(&self.conditions, wanted.as_str())
     }
 
     /// Whether two statuses say the same, whatever the times and the order of their conditions.

@@ -121,7 +121,7 @@ pub struct QueueStatus {
 impl QueueStatus {
     /// The entry for `wanted`, if it was ever reported.
     pub fn condition(&self, wanted: ConditionType) -> Option<&Condition> {
-        condition(&self.conditions, wanted)
+        condition(&self.conditions, wanted.as_str())
     }
 
     /// Whether two statuses say the same, whatever the times and the order of their conditions.
@@ -254,16 +254,11 @@ mod tests {
     use k8s_openapi::jiff::Timestamp;
 
     fn status(second: i64, used: &str) -> QueueStatus {
-        let ready = ConditionReport {
-            condition: ConditionType::Ready,
-            holds: true,
-            reason: "Reconciled".into(),
-            message: String::new(),
-        };
+        let ready = ("Ready", ConditionReport::new(true, "Reconciled", ""));
         let now = Timestamp::from_second(second).unwrap();
         QueueStatus {
             used: Some([("cpu", used)].into()),
-            conditions: merge_conditions(&[], &[ready], Some(1), now),
+            conditions: merge_conditions(&[], [ready], Some(1), now),
             ..QueueStatus::default()
         }
     }

@@ -57,11 +57,14 @@ pub fn compose(
     now: Timestamp,
 ) -> Option<QueueStatus> {
     let kept = former.map(|status| status.conditions.as_slice()).unwrap_or_default();
-    let merge = |reports: &[_]| merge_conditions(kept, reports, generation, now);
+    let merge = |reports: conditions::Reports| {
+        let reports = reports.map(|(condition, report)| (condition.as_str(), report));
+        merge_conditions(kept, reports, generation, now)
+    };
     let listed = former.map(|status| status.recent_reclaims.as_slice()).unwrap_or_default();
     let recent_reclaims = reclaims::merged(&circumstances.reclaims, listed);
     let (conditions, summary, decided) = if let Some(queue) = overview.plan.queues.get(name) {
-        let conditions = merge(&conditions::of_queue(overview.plan, name, queue, kept, circumstances));
+        let conditions = merge(conditions::of_queue(overview.plan, name, queue, kept, circumstances));
         let summary = StatusSummary {
             state: Some(state(&conditions, &queue.reach, !queue.used.less(&queue.nominal).is_empty())),
             demand: Some(queue.demand.compact()),
@@ -76,7 +79,7 @@ pub fn compose(
         };
         (conditions, summary, decided(overview, &name.namespace, queue))
     } else {
-        let conditions = merge(&conditions::of_stalled(overview.plan.stalled.get(name)?));
+        let conditions = merge(conditions::of_stalled(overview.plan.stalled.get(name)?));
         let state = Some(state(&conditions, &Reach::default(), false));
         (conditions, StatusSummary { state, ..StatusSummary::default() }, QueueStatus::default())
     };

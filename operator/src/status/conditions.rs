@@ -43,6 +43,9 @@ pub enum QuotaState {
     Contested(String),
 }
 
+/// What is said of each condition of one Queue.
+pub(super) type Reports = [(ConditionType, ConditionReport); ConditionType::ALL.len()];
+
 /// The conditions of a Queue with a share, which has had `former` until now.
 pub(super) fn of_queue(
     plan: &Plan,
@@ -50,32 +53,30 @@ pub(super) fn of_queue(
     queue: &QueuePlan,
     former: &[Condition],
     circumstances: &Circumstances,
-) -> Vec<ConditionReport> {
-    let quota = quota_synced(queue, former, circumstances);
-    vec![
-        ready(plan, queue, &quota, circumstances.skipped.as_ref().map(|objects| objects.as_slice())),
-        quota,
-        starved(&name.namespace, queue, circumstances),
-        overused(queue),
-        guarantee(queue),
-        stalled(queue),
+) -> Reports {
+    let quota = quota_synced(queue, former, &circumstances.quota);
+    let skipped = circumstances.skipped.as_ref().map(|objects| objects.as_slice());
+    [
+        (ConditionType::Ready, ready(plan, queue, &quota, skipped)),
+        (ConditionType::QuotaSynced, quota),
+        (ConditionType::Starved, starved(&name.namespace, queue, circumstances.blocked.as_ref())),
+        (ConditionType::Overused, overused(queue)),
+        (ConditionType::GuaranteeUnmeetable, guarantee(queue)),
+        (ConditionType::Stalled, not_stalled(queue)),
     ]
 }
 
 /// The conditions of a Queue without a share.
-pub(super) fn of_stalled(stall: &Stall) -> Vec<ConditionReport> {
-    let reason = stall.reason.name();
-    ConditionType::ALL
-        .into_iter()
-        .map(|condition| match condition {
-            ConditionType::Stalled => yes(condition, reason, &stall.message),
-            ConditionType::Ready => no(condition, reason, &stall.message),
-            ConditionType::QuotaSynced => {
-                no(condition, reason, "no quota is written for a Queue without a share")
-            }
-            _ => no(condition, reason, "the Queue has no share"),
-        })
-        .collect()
+pub(super) fn of_stalled(stall: &Stall) -> Reports {
+    ConditionType::ALL.map(|condition| {
+        let message = match condition {
+            ConditionType::Stalled | ConditionType::Ready => &*stall.message,
+            ConditionType::QuotaSynced => "no quota is written for a Queue without a share",
+            _ => "the Queue has no share",
+        };
+        let holds = condition == ConditionType::Stalled;
+        (condition, ConditionReport::new(holds, stall.reason.name(), message))
+    })
 }
 
 fn ready(
@@ -84,41 +85,35 @@ fn ready(
     quota: &ConditionReport,
     skipped: Option<&[SkippedObject]>,
 ) -> ConditionReport {
-    let condition = ConditionType::Ready;
     if plan.capacity.is_empty() {
-        return no(
-            condition,
-            "CapacityUnknown",
-            "no node counts toward the capacity; until one does, no quota shrinks and no pod is evicted",
-        );
+        let message =
+            "no node counts toward the capacity; until one does, no quota shrinks and no pod is evicted";
+        return no("CapacityUnknown", message);
     }
     let is_left_alone = queue.quota_left_alone || !queue.reach.writes_quotas();
     if !quota.holds && !is_left_alone {
-        return no(condition, &quota.reason, &quota.message);
+        return quota.clone();
     }
     if queue.admission == Admission::GateNotServed {
-        return no(condition, "GateModeNotServed", GATE_MODE_NOT_SERVED);
+        return no("GateModeNotServed", GATE_MODE_NOT_SERVED);
     }
     if let Some(pause) = &queue.reach.pause {
-        return yes(condition, "Paused", &withheld::pause(pause));
+        return yes("Paused", withheld::pause(pause));
     }
     let well = "The spec is understood and its share computed";
     if let Some(reason) = plan.held {
         let why = format!("Quotas do not shrink because {}.", reason.because());
-        let text = message([why, reason.remedy().to_owned(), format!("{well}.")]);
-        return yes(condition, reason.name(), &text);
+        return yes(reason.name(), message([why, reason.remedy().to_owned(), format!("{well}.")]));
     }
     if let Some([first, more @ ..]) = skipped {
-        return yes(condition, "ObjectsSkipped", &skipped_objects(first, more.len()));
+        return yes("ObjectsSkipped", skipped_objects(first, more.len()));
     }
     if !queue.foreign_limit.is_empty() {
-        let message = format!(
-            "{well}. Another ResourceQuota of the namespace bounds the share to {}.",
-            listed(&queue.foreign_limit)
-        );
-        return yes(condition, ShortReason::ForeignQuota.name(), &message);
+        let limit = listed(&queue.foreign_limit);
+        let bounds = format!("{well}. Another ResourceQuota of the namespace bounds the share to {limit}.");
+        return yes(ShortReason::ForeignQuota.name(), bounds);
     }
-    yes(condition, "Reconciled", well)
+    yes("Reconciled", well)
 }
 
 /// What a Queue that asks for Gate mode is told where there is none.
@@ -135,43 +130,36 @@ fn skipped_objects(first: &SkippedObject, more: usize) -> String {
     ])
 }
 
-fn quota_synced(queue: &QueuePlan, former: &[Condition], circumstances: &Circumstances) -> ConditionReport {
-    let wanted = ConditionType::QuotaSynced;
+fn quota_synced(queue: &QueuePlan, former: &[Condition], quota: &QuotaState) -> ConditionReport {
     if let Some(why) = withheld::quota_writes(&queue.reach) {
-        return no(wanted, "ObserveMode", &why);
+        return no("ObserveMode", why);
     }
     if let Some(pause) = queue.reach.pause.as_ref().filter(|_| queue.quota_left_alone) {
-        return no(wanted, "Paused", &withheld::kept_quota(pause));
+        return no("Paused", withheld::kept_quota(pause));
     }
-    let synced = if queue.is_parent {
-        yes(
-            wanted,
-            "Synced",
-            "the quotas of all queues below have their allocated amounts, and they are enforced",
-        )
-    } else {
-        yes(wanted, "Synced", synced_leaf(queue.admission))
+    let was_synced = || {
+        condition(former, ConditionType::QuotaSynced.as_str()).is_some_and(|former| former.status == "True")
     };
-    match &circumstances.quota {
-        QuotaState::InForce => synced,
-        QuotaState::Settling if condition(former, wanted).is_some_and(|former| former.status == "True") => {
-            synced
-        }
+    match quota {
+        QuotaState::InForce => yes("Synced", synced(queue)),
+        QuotaState::Settling if was_synced() => yes("Synced", synced(queue)),
         QuotaState::Settling | QuotaState::Waiting => no(
-            wanted,
             "WaitingForQuotaController",
             "the quota's status does not show the allocated amounts yet, so they are not enforced; \
              kube-controller-manager fills it in",
         ),
         QuotaState::Refused(why) => {
-            no(wanted, "WriteRefused", &format!("the quota cannot be written: {why}"))
+            no("WriteRefused", message([format!("the quota cannot be written: {why}")]))
         }
-        QuotaState::Contested(what) => no(wanted, "QuotaContested", what),
+        QuotaState::Contested(what) => no("QuotaContested", what),
     }
 }
 
-const fn synced_leaf(admission: Admission) -> &'static str {
-    match admission {
+const fn synced(queue: &QueuePlan) -> &'static str {
+    match queue.admission {
+        _ if queue.is_parent => {
+            "the quotas of all queues below have their allocated amounts, and they are enforced"
+        }
         Admission::Gate => "pods wait gated for the allocated amounts, and the quota holds only the limit",
         Admission::Quota | Admission::GateNotServed => {
             "the quota has the allocated amounts, and they are enforced"
@@ -179,10 +167,9 @@ const fn synced_leaf(admission: Admission) -> &'static str {
     }
 }
 
-fn starved(namespace: &Namespace, queue: &QueuePlan, circumstances: &Circumstances) -> ConditionReport {
-    let condition = ConditionType::Starved;
+fn starved(namespace: &Namespace, queue: &QueuePlan, blocked: Option<&Blocked>) -> ConditionReport {
     let withheld = withheld::evictions(queue);
-    let (reason, why, next) = match (&circumstances.blocked, queue.starved) {
+    let (reason, why, next) = match (blocked, queue.starved) {
         (_, Some(reason @ ShortReason::EvictionsDisabled)) => {
             let why = withheld.as_deref().unwrap_or(reason.because());
             (reason.name(), why, reason.remedy())
@@ -198,14 +185,14 @@ fn starved(namespace: &Namespace, queue: &QueuePlan, circumstances: &Circumstanc
         let whole = lacks(&format!(" of the deserved {}", in_whole_pods(queue)));
         let is_too_long = whole.chars().count().saturating_add(next.chars().count()) >= MOST;
         // The pod, its budget and the way out matter more than the whole share.
-        if is_too_long && circumstances.blocked.is_some() { lacks("") } else { whole }
+        if is_too_long && blocked.is_some() { lacks("") } else { whole }
     };
     let first = queue.unmet.first().map(|first| match unmet::why_unmet(namespace, queue, first) {
         // Said once is enough.
         _ if Some(first.reason) == queue.starved => format!("{}.", unmet::pending_pods(first)),
         sentence => format!("{}: {sentence}", unmet::pending_pods(first)),
     });
-    yes(condition, reason, &message([lacks, next.to_owned()].into_iter().chain(first)))
+    yes(reason, message([lacks, next.to_owned()].into_iter().chain(first)))
 }
 
 /// What the queue deserves, and what that is in whole pods where it is something else.
@@ -218,68 +205,51 @@ fn in_whole_pods(queue: &QueuePlan) -> String {
 }
 
 fn not_starved(queue: &QueuePlan) -> ConditionReport {
-    let condition = ConditionType::Starved;
     let held = queue.used.min(&queue.target).less(&queue.allocated);
     if held.is_empty() {
-        return no(condition, "ShareMet", "the queue has what it asks for and deserves");
+        return no("ShareMet", "the queue has what it asks for and deserves");
     }
     let message = format!(
         "The pods of the queue use {held} that its quota does not allow. The quota rises when all queues together use no \
          more than the nodes offer."
     );
-    no(condition, "HeldByItself", &message)
+    no("HeldByItself", message)
 }
 
 fn overused(queue: &QueuePlan) -> ConditionReport {
-    let condition = ConditionType::Overused;
     // The last pod within the share in whole pods may reach beyond it.
     let over = queue.used.less(&queue.deserved.max(&queue.target));
     if over.is_empty() {
-        return no(condition, "WithinShare", "the queue's pods hold no more than it deserves");
+        return no("WithinShare", "the queue's pods hold no more than it deserves");
     }
     let of_over = |amounts: &Amounts| amounts_of(amounts, over.resources());
-    yes(
-        condition,
-        "UsedAboveDeserved",
-        &message([
-            format!("The queue uses {} and deserves {}.", of_over(&queue.used), of_over(&queue.deserved)),
-            "Quotient evicts the least protected pods when another queue is starved.".to_owned(),
-        ]),
-    )
+    let uses = format!("The queue uses {} and deserves {}.", of_over(&queue.used), of_over(&queue.deserved));
+    let next = "Quotient evicts the least protected pods when another queue is starved.";
+    yes("UsedAboveDeserved", message([uses, next.to_owned()]))
 }
 
 fn guarantee(queue: &QueuePlan) -> ConditionReport {
-    let condition = ConditionType::GuaranteeUnmeetable;
-    if queue.unmeetable.is_empty() {
-        return no(condition, "Meetable", "the cluster has what is guaranteed");
+    let excess = &queue.unmeetable;
+    if excess.is_empty() {
+        return no("Meetable", "the cluster has what is guaranteed");
     }
-    yes(
-        condition,
-        "GuaranteesExceedCapacity",
-        &format!(
-            "The guaranteed amounts exceed the capacity by {}. Lower guaranteed of a Queue.",
-            queue.unmeetable
-        ),
-    )
+    let exceed =
+        format!("The guaranteed amounts exceed the capacity by {excess}. Lower guaranteed of a Queue.");
+    yes("GuaranteesExceedCapacity", exceed)
 }
 
-fn stalled(queue: &QueuePlan) -> ConditionReport {
-    let condition = ConditionType::Stalled;
+fn not_stalled(queue: &QueuePlan) -> ConditionReport {
     if queue.is_parent {
-        no(condition, "Grouping", "the Queue groups the queues that take their share from it")
+        no("Grouping", "the Queue groups the queues that take their share from it")
     } else {
-        no(condition, "Governing", "the Queue governs its namespace")
+        no("Governing", "the Queue governs its namespace")
     }
 }
 
-fn yes(condition: ConditionType, reason: &str, message: &str) -> ConditionReport {
-    report(condition, true, reason, message)
+fn yes(reason: &str, message: impl Into<String>) -> ConditionReport {
+    ConditionReport::new(true, reason, message)
 }
 
-fn no(condition: ConditionType, reason: &str, message: &str) -> ConditionReport {
-    report(condition, false, reason, message)
-}
-
-fn report(condition: ConditionType, holds: bool, reason: &str, message: &str) -> ConditionReport {
-    ConditionReport { condition, holds, reason: reason.to_owned(), message: message.to_owned() }
+fn no(reason: &str, message: impl Into<String>) -> ConditionReport {
+    ConditionReport::new(false, reason, message)
 }

@@ -18,7 +18,7 @@ const UNUSUAL: [(ConditionType, bool); 2] =
 pub(super) fn state(conditions: &[Condition], reach: &Reach, borrows: bool) -> String {
     let first = |of: [(ConditionType, bool); 2]| {
         let mut found = of.into_iter().filter_map(|(wanted, holds)| {
-            condition(conditions, wanted).filter(|found| found.status == status_text(holds))
+            condition(conditions, wanted.as_str()).filter(|found| found.status == status_text(holds))
         });
         found.next().map(|found| found.reason.clone())
     };

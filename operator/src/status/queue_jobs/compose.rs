@@ -37,7 +37,7 @@ pub(super) fn compose(
         retry_at: decided.retry_at.map(time),
         conditions: merge_conditions(
             &stored.conditions,
-            &conditions(decided, observed, stored, refused),
+            conditions(decided, observed, stored, refused),
             observed.generation,
             now,
         ),

@@ -8,90 +8,87 @@ use quotient_index::queue_jobs::{JobEnd, ObservedQueueJob};
 use crate::message::{MOST, message as bounded};
 use crate::slots::{self, why_it_waits};
 
-type Report = ConditionReport<QueueJobCondition>;
-
 /// What is to be said of a QueueJob; `stored` is its status, and `refused` is what the API server said against one of its Jobs.
 pub(super) fn conditions(
     decided: &QueueJobPlan,
     observed: &ObservedQueueJob,
     stored: &QueueJobStatus,
     refused: Option<&str>,
-) -> Vec<Report> {
-    let is_complete = decided.phase == QueueJobPhase::Complete;
-    let (reason, message) = match decided.phase {
-        QueueJobPhase::Complete => ("Succeeded", "Every pod of every task has succeeded."),
-        _ => ("NotComplete", ""),
-    };
-    let always = [
-        admitted(decided, refused),
-        gang_ready(decided),
-        suspended(decided),
-        preempted(decided, stored),
-        report(QueueJobCondition::Complete, is_complete, reason, message),
+) -> impl Iterator<Item = (&'static str, ConditionReport)> {
+    let reports = [
+        (QueueJobCondition::Admitted, Some(admitted(decided, refused))),
+        (QueueJobCondition::GangReady, Some(gang_ready(decided))),
+        (QueueJobCondition::Preempted, Some(preempted(decided, stored))),
+        (QueueJobCondition::Suspended, Some(suspended(decided))),
+        (QueueJobCondition::Complete, Some(complete(decided))),
+        (QueueJobCondition::Failed, failed(decided, observed)),
     ];
-    always.into_iter().chain(failed(decided, observed)).collect()
+    reports.into_iter().filter_map(|(condition, report)| Some((condition.as_str(), report?)))
 }
 
-fn admitted(decided: &QueueJobPlan, refused: Option<&str>) -> Report {
-    let wanted = QueueJobCondition::Admitted;
+fn admitted(decided: &QueueJobPlan, refused: Option<&str>) -> ConditionReport {
     if let Some(why) = refused {
-        return report(
-            wanted,
-            false,
-            "JobRefused",
-            &format!("The API server refused a Job of the QueueJob: {}", without_policy(why)),
-        );
+        let why = without_policy(why);
+        return report(false, "JobRefused", format!("The API server refused a Job of the QueueJob: {why}"));
     }
-    let holds = matches!(decided.phase, QueueJobPhase::Starting | QueueJobPhase::Running);
-    let message = if holds { slots::admitted(decided) } else { why_it_waits(decided) };
-    report(wanted, holds, if holds { "Admitted" } else { decided.reason.name() }, &message)
+    match decided.phase {
+        QueueJobPhase::Starting | QueueJobPhase::Running => {
+            report(true, "Admitted", slots::admitted(decided))
+        }
+        _ => report(false, decided.reason.name(), why_it_waits(decided)),
+    }
 }
 
-fn gang_ready(decided: &QueueJobPlan) -> Report {
-    let ready = matches!(decided.phase, QueueJobPhase::Running | QueueJobPhase::Complete);
-    let reason = if ready { "MinAvailable" } else { "BelowMinAvailable" };
-    let message = if ready { "" } else { "Fewer pods than minAvailable run or have succeeded." };
-    report(QueueJobCondition::GangReady, ready, reason, message)
-}
-
-fn suspended(decided: &QueueJobPlan) -> Report {
-    let suspended = decided.phase == QueueJobPhase::Suspended;
-    let reason = if suspended { "SuspendedBySpec" } else { "NotSuspended" };
-    report(QueueJobCondition::Suspended, suspended, reason, "")
+fn gang_ready(decided: &QueueJobPlan) -> ConditionReport {
+    match decided.phase {
+        QueueJobPhase::Running | QueueJobPhase::Complete => report(true, "MinAvailable", ""),
+        _ => report(false, "BelowMinAvailable", "Fewer pods than minAvailable run or have succeeded."),
+    }
 }
 
 /// It has lost slots until it has as many again, or needs them no more.
-fn preempted(decided: &QueueJobPlan, stored: &QueueJobStatus) -> Report {
-    let wanted = QueueJobCondition::Preempted;
+fn preempted(decided: &QueueJobPlan, stored: &QueueJobStatus) -> ConditionReport {
     let slots: u32 = decided.slots.iter().copied().fold(0, u32::saturating_add);
     if decided.loses {
         let message = format!("Other pods need some of the slots. The QueueJob keeps {slots}.");
-        return report(wanted, true, "SlotsTaken", &message);
+        return report(true, "SlotsTaken", message);
     }
-    let stood = stored.condition(wanted).filter(|stood| stood.status == "True");
+    let stood = stored.condition(QueueJobCondition::Preempted).filter(|stood| stood.status == "True");
     let before = stored.slots.unwrap_or_default();
     let grew = i64::from(decided.total()) > i64::from(before);
     let lasts =
         matches!(decided.phase, QueueJobPhase::Waiting | QueueJobPhase::Starting | QueueJobPhase::Running);
     match stood.filter(|_| lasts && !grew) {
-        Some(Condition { reason, message, .. }) => report(wanted, true, reason, message),
-        None => report(wanted, false, "NotPreempted", ""),
+        Some(Condition { reason, message, .. }) => report(true, reason, message),
+        None => report(false, "NotPreempted", ""),
+    }
+}
+
+fn suspended(decided: &QueueJobPlan) -> ConditionReport {
+    match decided.phase {
+        QueueJobPhase::Suspended => report(true, "SuspendedBySpec", ""),
+        _ => report(false, "NotSuspended", ""),
+    }
+}
+
+fn complete(decided: &QueueJobPlan) -> ConditionReport {
+    match decided.phase {
+        QueueJobPhase::Complete => report(true, "Succeeded", "Every pod of every task has succeeded."),
+        _ => report(false, "NotComplete", ""),
     }
 }
 
 /// None where it has failed and only its status says why.
-fn failed(decided: &QueueJobPlan, observed: &ObservedQueueJob) -> Option<Report> {
-    let wanted = QueueJobCondition::Failed;
+fn failed(decided: &QueueJobPlan, observed: &ObservedQueueJob) -> Option<ConditionReport> {
     if decided.phase != QueueJobPhase::Failed {
-        return Some(report(wanted, false, "NotFailed", ""));
+        return Some(report(false, "NotFailed", ""));
     }
-    let ends = observed.tasks.iter().filter_map(|task| match &task.job.as_ref()?.end {
+    let (task, reason, message) = observed.tasks.iter().find_map(|task| match &task.job.as_ref()?.end {
         Some(JobEnd::Failed(reason, message)) => Some((&task.name, reason, message)),
         _ => None,
-    });
-    let (task, reason, message) = ends.into_iter().next()?;
+    })?;
     let reason = if is_reason(reason) { reason } else { "TaskFailed" };
-    Some(report(wanted, true, reason, &format!("Task {task} has failed: {message}")))
+    Some(report(true, reason, format!("Task {task} has failed: {message}")))
 }
 
 /// Whether the API server takes `text` as the reason of a condition. It comes from the status of a Job, where any text may stand,
@@ -108,8 +105,8 @@ fn without_policy(said: &str) -> &str {
     said.split_once("denied request: ").map_or(said, |(_, why)| why)
 }
 
-fn report(condition: QueueJobCondition, holds: bool, reason: &str, message: &str) -> Report {
-    Report { condition, holds, reason: reason.to_owned(), message: bounded([message.to_owned()]) }
+fn report(holds: bool, reason: &str, message: impl Into<String>) -> ConditionReport {
+    ConditionReport::new(holds, reason, bounded([message.into()]))
 }
 
 #[cfg(test)]
@@ -121,7 +118,7 @@ mod tests {
     use super::*;
 
     /// A QueueJob whose only Job has ended like this.
-    fn failed_with(reason: &str, message: &str) -> Report {
+    fn failed_with(reason: &str, message: &str) -> ConditionReport {
         let end = JobEnd::Failed(reason.into(), message.into());
         let job = ObservedTaskJob { uid: "j".into(), end: Some(end), ..ObservedTaskJob::default() };
         let task = ObservedTask { name: "w".into(), replicas: 1, template: Arc::from("t"), job: Some(job) };
