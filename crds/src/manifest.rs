@@ -26,8 +26,8 @@ pub struct Manifest {
 
 /// Every custom resource definition of Quotient, one a file.
 pub fn manifests() -> Result<Vec<Manifest>, ManifestError> {
-    let queue = with_columns(Queue::crd(), &columns::QUEUE);
-    let queue_job = with_columns(QueueJob::crd(), &columns::QUEUE_JOB);
+    let queue = with_columns(Queue::crd(), columns::QUEUE);
+    let queue_job = with_columns(QueueJob::crd(), columns::QUEUE_JOB);
     Ok(vec![manifest(Queue::crd_name(), &queue)?, manifest(QueueJob::crd_name(), &queue_job)?])
 }
 
