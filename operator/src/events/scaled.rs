@@ -76,6 +76,7 @@ fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use expect_test::expect;
     use quotient_engine::names::QueueName;
     use quotient_engine::plan::PodId;
     use quotient_engine::snapshot::OwnerKind;
@@ -111,39 +112,26 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_lowered_workload_reads_the_beneficiary_and_that_its_size_comes_back() {
-        assert_eq!(
-            note(&scaled(3, 1, Some(3))),
-            "Scaled from 3 to 1 because ReplicaSet train, pod one of a higher priority than 10 lacks room in queue a/team. \
-             It gets its 3 back when there is room (quotient.dev/replicas-before). It loses web-0, web-1."
-        );
-        let many = note(&scaled(20, 1, Some(20)));
-        assert!(many.ends_with("It loses web-0, web-1, web-2 and 16 more."), "{many}");
-        let web = Regarding::object(("apps/v1", "Deployment"), &"a".into(), "web", "d1");
-        assert_eq!(regarding(&scaled(3, 1, Some(3))), web);
-    }
-
-    #[test]
-    fn a_gang_that_yields_reads_to_which_one() {
+    fn a_workload_reads_why_its_size_changes_and_what_comes_next() {
         let beneficiaries = vec![Preemptor::Owner(OwnerKind::Job, "train".into())];
         let yields =
             Scaling { reason: ScalingReason::GangIncomplete, beneficiaries, ..scaled(3, 0, Some(3)) };
-        assert_eq!(
-            note(&yields),
-            "Scaled from 3 to 0 because its gang and that of Job train existed in part for 60 s in queue a/team. It gets its 3 \
-             back when there is room (quotient.dev/replicas-before). It loses web-0, web-1, web-2."
-        );
-    }
-
-    #[test]
-    fn who_gets_its_size_back_reads_how_much_of_it() {
-        assert_eq!(
-            note(&scaled(1, 3, None)),
-            "Scaled from 1 to 3 because queue a/team has room for it again."
-        );
-        assert_eq!(
-            note(&scaled(1, 2, Some(3))),
-            "Scaled from 1 to 2 because queue a/team has room for it again. It gets all 3 back when there is more room."
-        );
+        let all = [
+            scaled(3, 1, Some(3)),
+            // Of many names only the first.
+            scaled(20, 1, None),
+            yields,
+            scaled(1, 3, None),
+            scaled(1, 2, Some(3)),
+        ];
+        expect![[r#"
+            Scaled from 3 to 1 because ReplicaSet train, pod one of a higher priority than 10 lacks room in queue a/team. It gets its 3 back when there is room (quotient.dev/replicas-before). It loses web-0, web-1.
+            Scaled from 20 to 1 because ReplicaSet train, pod one of a higher priority than 10 lacks room in queue a/team. It loses web-0, web-1, web-2 and 16 more.
+            Scaled from 3 to 0 because its gang and that of Job train existed in part for 60 s in queue a/team. It gets its 3 back when there is room (quotient.dev/replicas-before). It loses web-0, web-1, web-2.
+            Scaled from 1 to 3 because queue a/team has room for it again.
+            Scaled from 1 to 2 because queue a/team has room for it again. It gets all 3 back when there is more room.
+        "#]].assert_eq(&all.iter().map(|scaled| note(scaled) + "\n").collect::<String>());
+        let web = Regarding::object(("apps/v1", "Deployment"), &"a".into(), "web", "d1");
+        assert_eq!(regarding(&all[0]), web);
     }
 }

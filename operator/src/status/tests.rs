@@ -10,12 +10,13 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Pause, Plan, PodCounts, QueuePlan, Reach, Stall, Unmet, Withheld};
 use quotient_engine::reasons::{KeptReason, ShortReason, StallReason};
-use quotient_engine::snapshot::{Mode, Remembered, SetAside, Window};
+use quotient_engine::snapshot::{Admission, Mode, Remembered, SetAside, Window};
 use quotient_index::SkippedObject;
 use serde_json::json;
 
 use super::Blocked;
 use super::{Circumstances, Overview, QuotaState, compose};
+use crate::message::MOST;
 use crate::tests::plan::{self, cpu, cpu_and_memory as amounts};
 
 fn team() -> QueueName {
@@ -38,6 +39,34 @@ fn settled() -> QueuePlan {
     }
 }
 
+/// Short of 2 cpu for this reason.
+fn starved(reason: ShortReason) -> QueuePlan {
+    QueuePlan { lacking: cpu(2000), starved: Some(reason), ..settled() }
+}
+
+/// Three pods of 2 cpu that cannot start for this reason.
+fn web(reason: ShortReason) -> Vec<Unmet> {
+    vec![Unmet { requests: cpu(2000), ..plan::unmet(3, reason) }]
+}
+
+/// Its quota is not what the plan wants.
+fn moving() -> QueuePlan {
+    QueuePlan { quota_in_force: false, ..settled() }
+}
+
+fn in_mode(mode: Mode) -> QueuePlan {
+    QueuePlan { reach: Reach { mode, ..Reach::default() }, ..settled() }
+}
+
+fn pause() -> Pause {
+    let until = quotient_engine::time::Timestamp::from_seconds(1_796_112_000);
+    Pause { until, of: QueueName::new("org", "research") }
+}
+
+fn paused() -> QueuePlan {
+    QueuePlan { reach: Reach { pause: Some(pause()), ..Reach::default() }, ..settled() }
+}
+
 fn plan(queue: QueuePlan) -> Plan {
     Plan {
         resources: vec![Resource::Cpu, Resource::Memory],
@@ -49,6 +78,22 @@ fn plan(queue: QueuePlan) -> Plan {
 
 fn normal() -> Circumstances {
     Circumstances { quota: QuotaState::InForce, blocked: None, reclaims: Vec::new(), skipped: None }
+}
+
+/// The write of its quota stands like this.
+fn quota(quota: QuotaState) -> Circumstances {
+    Circumstances { quota, ..normal() }
+}
+
+/// These budgets cannot be read.
+fn skipped(names: &[&str]) -> Circumstances {
+    let object = |name: &&str| SkippedObject {
+        kind: "poddisruptionbudgets.policy".into(),
+        name: (*name).into(),
+        error: "status.conditions: invalid type".to_owned(),
+    };
+    let objects: Vec<SkippedObject> = names.iter().map(object).collect();
+    Circumstances { skipped: Some(objects.into()), ..normal() }
 }
 
 fn status(
@@ -70,23 +115,22 @@ fn printed(status: &QueueStatus) -> String {
     for condition in status.conditions.iter().filter(|condition| !USUAL.contains(&condition.reason.as_str()))
     {
         let Condition { type_, status, reason, message, .. } = condition;
-        let _ = writeln!(text, "{type_}={status} {reason}: {message}");
+        let _ = writeln!(text, "  {type_}={status} {reason}: {message}");
     }
     text
 }
 
-/// What the status of a Queue says that had none.
-fn check_plan(plan: &Plan, circumstances: &Circumstances, expected: &Expect) {
-    expected.assert_eq(&printed(&status(plan, None, circumstances, 10)));
+/// What the status of a Queue says that had none, in each of these cases.
+fn check<'a>(cases: impl IntoIterator<Item = (&'a str, Plan, Circumstances)>, expected: &Expect) {
+    let said = cases.into_iter().map(|(case, plan, circumstances)| {
+        format!("{case}: {}", printed(&status(&plan, None, &circumstances, 10)))
+    });
+    expected.assert_eq(&said.collect::<String>());
 }
 
-fn check(queue: QueuePlan, expected: &Expect) {
-    check_plan(&plan(queue), &normal(), expected);
-}
-
-/// The same where the write of the quota stands like this.
-fn check_quota(queue: QueuePlan, quota: QuotaState, expected: &Expect) {
-    check_plan(&plan(queue), &Circumstances { quota, ..normal() }, expected);
+/// The same where nothing but the plan of the queue is out of the ordinary.
+fn check_queues<'a>(cases: impl IntoIterator<Item = (&'a str, QueuePlan)>, expected: &Expect) {
+    check(cases.into_iter().map(|(case, queue)| (case, plan(queue), normal())), expected);
 }
 
 #[test]
@@ -117,261 +161,205 @@ fn a_queue_that_has_its_share() {
 }
 
 #[test]
-fn what_is_lacking_is_told_in_whole_pods() {
-    let waits = || QueuePlan {
-        preempting: amounts(2000, 0),
-        lacking: amounts(2000, 0),
-        starved: Some(ShortReason::WaitingForPreemption),
-        ..settled()
-    };
-    check(
-        QueuePlan { allocated: amounts(1000, 9), ..waits() },
+fn what_a_queue_has_and_lacks() {
+    let waits = || starved(ShortReason::WaitingForPreemption);
+    check_queues(
+        [
+            ("lacks", QueuePlan { allocated: amounts(1000, 9), ..waits() }),
+            ("in whole pods", QueuePlan { target: amounts(4000, 9), ..waits() }),
+            // What its own pods hold is missing in its quota alone.
+            ("holds", QueuePlan { allocated: amounts(2000, 9), used: amounts(3000, 9), ..settled() }),
+            ("uses more", QueuePlan { used: amounts(5000, 2), ..settled() }),
+            ("is guaranteed more", QueuePlan { unmeetable: cpu(1000), ..settled() }),
+            ("is bounded by others", QueuePlan { foreign_limit: cpu(2000), ..settled() }),
+            ("gates", QueuePlan { admission: Admission::Gate, ..settled() }),
+            ("would gate", QueuePlan { admission: Admission::GateNotServed, ..settled() }),
+            ("groups", QueuePlan { is_parent: true, ..settled() }),
+        ],
         &expect![[r#"
-        WaitingForPreemption
-        Starved=True WaitingForPreemption: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because terminating pods use the room. The quota rises as these pods end.
-    "#]],
+            lacks: WaitingForPreemption
+              Starved=True WaitingForPreemption: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because terminating pods use the room. The quota rises as these pods end.
+            in whole pods: WaitingForPreemption
+              Starved=True WaitingForPreemption: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi (cpu 4, memory 9Gi in whole pods) because terminating pods use the room. The quota rises as these pods end.
+            holds: OK
+              Starved=False HeldByItself: The pods of the queue use cpu 1 that its quota does not allow. The quota rises when all queues together use no more than the nodes offer.
+            uses more: Borrowing
+              Overused=True UsedAboveDeserved: The queue uses cpu 5 and deserves cpu 3. Quotient evicts the least protected pods when another queue is starved.
+            is guaranteed more: GuaranteesExceedCapacity
+              GuaranteeUnmeetable=True GuaranteesExceedCapacity: The guaranteed amounts exceed the capacity by cpu 1. Lower guaranteed of a Queue.
+            is bounded by others: OK
+              Ready=True ForeignQuota: The spec is understood and its share computed. Another ResourceQuota of the namespace bounds the share to cpu 2.
+            gates: OK
+            would gate: GateModeNotServed
+              Ready=False GateModeNotServed: The queue works as with admission: Quota because this cluster has no policies that gate pods. Set gateMode.enabled of the chart on Kubernetes 1.36 or later, or set admission: Quota.
+            groups: OK
+              Stalled=False Grouping: the Queue groups the queues that take their share from it
+        "#]],
     );
-    let queue = QueuePlan { target: amounts(4000, 9), allocated: amounts(2000, 9), ..waits() };
-    check(
-        queue,
+}
+
+#[test]
+fn why_a_queue_is_starved_and_what_waits_in_it() {
+    use ShortReason::{Delayed, EvictionsDisabled, Fenced, Fragmented, UnitAboveShare};
+    let waits = |reason, unmet| QueuePlan { unmet: web(unmet), ..starved(reason) };
+    let withheld = |by| QueuePlan { withheld: Some(by), ..waits(EvictionsDisabled, EvictionsDisabled) };
+    let team_b = QueueName::new("team-b", "team-b");
+    check_queues(
+        [
+            ("another reason", waits(Fenced, Fragmented)),
+            ("the same reason", waits(Delayed, Delayed)),
+            // A queue may have all that it deserves, and still its pods do not start.
+            ("lacks nothing", QueuePlan { lacking: Amounts::new(), ..waits(UnitAboveShare, UnitAboveShare) }),
+            ("by a mode", withheld(Withheld::QueueMode(team_b, Mode::Quota))),
+            ("by a pause", withheld(Withheld::Pause(pause()))),
+            ("by the operator", withheld(Withheld::OperatorMode(Mode::Observe))),
+        ],
         &expect![[r#"
-        WaitingForPreemption
-        Starved=True WaitingForPreemption: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi (cpu 4, memory 9Gi in whole pods) because terminating pods use the room. The quota rises as these pods end.
-    "#]],
+            another reason: Fenced
+              Starved=True Fenced: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because queues outside the preemption fence use the room. The quota rises as pods outside the fence finish.
+            the same reason: Delayed
+              Starved=True Delayed: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because reclaim.afterSeconds of the queue have not passed yet. Then Quotient evicts pods of other queues. ReplicaSet web: 3 pods of cpu 2.
+            lacks nothing: UnitAboveShare
+              Starved=True UnitAboveShare: The queue has the deserved cpu 3, memory 9Gi and cannot use all of it because one pod, or the minimum of a gang, requests more than the deserved share. ReplicaSet web: 3 pods of cpu 2.
+            by a mode: EvictionsDisabled
+              Starved=True EvictionsDisabled: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because queue team-b is in mode Quota. No pod is evicted for it. The quota rises as pods of other queues finish. ReplicaSet web: 3 pods of cpu 2.
+            by a pause: EvictionsDisabled
+              Starved=True EvictionsDisabled: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because queue org/research is paused until 2026-12-01T08:00:00Z. No pod is evicted for it. The quota rises as pods of other queues finish. ReplicaSet web: 3 pods of cpu 2.
+            by the operator: EvictionsDisabled
+              Starved=True EvictionsDisabled: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because the operator runs in mode Observe. No pod is evicted for it. The quota rises as pods of other queues finish. ReplicaSet web: 3 pods of cpu 2.
+        "#]],
     );
-    // What its own pods hold is missing in its quota alone.
-    let held = QueuePlan { allocated: amounts(2000, 9), used: amounts(3000, 9), ..settled() };
+    let queue = withheld(Withheld::OperatorMode(Mode::Observe));
+    assert_eq!(
+        status(&plan(queue), None, &normal(), 10).unmet[0].message,
+        "The pods cannot start because the operator runs in mode Observe. No pod is evicted for it. The quota rises as pods of \
+         other queues finish."
+    );
+    // Where no eviction is allowed at all, that comes before the pod that is blocked.
+    let blocked = Blocked::of_pods(KeptReason::Budget, "pod b/web cannot be evicted".to_owned());
+    let blocked = || Circumstances { blocked: Some(blocked.clone()), ..normal() };
     check(
-        held,
+        [ShortReason::Blocked, EvictionsDisabled]
+            .map(|reason| (reason.name(), plan(starved(reason)), blocked())),
         &expect![[r#"
-        OK
-        Starved=False HeldByItself: The pods of the queue use cpu 1 that its quota does not allow. The quota rises when all queues together use no more than the nodes offer.
-    "#]],
+            Blocked: Budget
+              Starved=True Budget: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because pod b/web cannot be evicted. The quota rises when their budgets allow more. kubectl delete pod asks no budget.
+            EvictionsDisabled: EvictionsDisabled
+              Starved=True EvictionsDisabled: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because a mode or a pause withholds the evictions. No pod is evicted for it. The quota rises as pods of other queues finish.
+        "#]],
     );
 }
 
 #[test]
 fn what_a_queue_uses_above_its_share_is_lent_by_those_that_use_less() {
-    let more = QueuePlan { used: amounts(5000, 2), ..settled() };
-    let amounts_of = |queue| {
-        let mut plan = plan(queue);
+    let amounts_of = |used| {
+        let mut plan = plan(QueuePlan { used, ..settled() });
         plan.queues.insert(QueueName::new("b", "batch"), QueuePlan { used: amounts(4000, 1), ..settled() });
         let status = status(&plan, None, &normal(), 10);
         (status.borrowed, status.lent)
     };
+    assert_eq!(amounts_of(amounts(5000, 2)).0, Some([("cpu", "2")].into()));
+    assert_eq!(amounts_of(amounts(1000, 1)).1, Some([("cpu", "2")].into()));
+}
+
+#[test]
+fn what_keeps_a_quota_from_being_as_planned() {
+    let edited = "the quota was edited by kubectl-edit again";
+    let observing = || QueuePlan { quota_left_alone: true, quota_in_force: false, ..in_mode(Mode::Observe) };
+    let parent = || QueuePlan { is_parent: true, quota_left_alone: false, ..observing() };
     check(
-        more.clone(),
+        [
+            // A new Queue has none yet, and says so.
+            ("new", moving(), quota(QuotaState::Settling)),
+            ("refused", moving(), quota(QuotaState::Refused("forbidden".to_owned()))),
+            ("contested", moving(), quota(QuotaState::Contested(edited.to_owned()))),
+            ("observes", observing(), quota(QuotaState::Waiting)),
+            // A parent has no quota of its own.
+            ("observing parent", parent(), quota(QuotaState::Waiting)),
+            ("paused", paused(), normal()),
+            // The quota was deleted: it stays so, and that is no failure.
+            (
+                "left",
+                QueuePlan { quota_left_alone: true, quota_in_force: false, ..paused() },
+                quota(QuotaState::Waiting),
+            ),
+        ]
+        .map(|(case, queue, circumstances)| (case, plan(queue), circumstances)),
         &expect![[r#"
-        Borrowing
-        Overused=True UsedAboveDeserved: The queue uses cpu 5 and deserves cpu 3. Quotient evicts the least protected pods when another queue is starved.
-    "#]],
+            new: WaitingForQuotaController
+              Ready=False WaitingForQuotaController: the quota's status does not show the allocated amounts yet, so they are not enforced; kube-controller-manager fills it in
+              QuotaSynced=False WaitingForQuotaController: the quota's status does not show the allocated amounts yet, so they are not enforced; kube-controller-manager fills it in
+            refused: WriteRefused
+              Ready=False WriteRefused: the quota cannot be written: forbidden
+              QuotaSynced=False WriteRefused: the quota cannot be written: forbidden
+            contested: QuotaContested
+              Ready=False QuotaContested: the quota was edited by kubectl-edit again
+              QuotaSynced=False QuotaContested: the quota was edited by kubectl-edit again
+            observes: Observe
+              QuotaSynced=False ObserveMode: Quotient writes no quota here because the operator runs in mode Observe
+            observing parent: Observe
+              QuotaSynced=False ObserveMode: Quotient writes no quota here because the operator runs in mode Observe
+              Stalled=False Grouping: the Queue groups the queues that take their share from it
+            paused: Paused
+              Ready=True Paused: Quotient lowers no quota and evicts no pod here because queue org/research is paused until 2026-12-01T08:00:00Z. The pause ends by itself. To end it now, remove spec.pausedUntil of that queue
+            left: Paused
+              Ready=True Paused: Quotient lowers no quota and evicts no pod here because queue org/research is paused until 2026-12-01T08:00:00Z. The pause ends by itself. To end it now, remove spec.pausedUntil of that queue
+              QuotaSynced=False Paused: Quotient leaves the quota as it is because queue org/research is paused until 2026-12-01T08:00:00Z. Quotient writes the quota again after that
+        "#]],
     );
-    assert_eq!(amounts_of(more).0, Some([("cpu", "2")].into()));
-    assert_eq!(amounts_of(QueuePlan { used: amounts(1000, 1), ..settled() }).1, Some([("cpu", "2")].into()));
+    let long = quota(QuotaState::Refused("long ".repeat(99)));
+    let conditions = status(&plan(moving()), None, &long, 10).conditions;
+    assert!(conditions.iter().all(|condition| condition.message.chars().count() <= MOST), "{conditions:?}");
 }
 
 #[test]
 fn a_quota_that_moves_normally_is_no_news() {
-    let moving = || QueuePlan { quota_in_force: false, ..settled() };
     let first = status(&plan(settled()), None, &normal(), 10);
-    let settling = Circumstances { quota: QuotaState::Settling, ..normal() };
-    assert!(status(&plan(moving()), Some(&first), &settling, 20).same_meaning(&first));
-    // A new Queue has none yet, and says so.
-    check_quota(
-        moving(),
-        QuotaState::Settling,
-        &expect![[r#"
-        WaitingForQuotaController
-        Ready=False WaitingForQuotaController: the quota's status does not show the allocated amounts yet, so they are not enforced; kube-controller-manager fills it in
-        QuotaSynced=False WaitingForQuotaController: the quota's status does not show the allocated amounts yet, so they are not enforced; kube-controller-manager fills it in
-    "#]],
-    );
-    let waiting = Circumstances { quota: QuotaState::Waiting, ..normal() };
-    let late = status(&plan(moving()), Some(&first), &waiting, 30);
-    assert_eq!(printed(&late), printed(&status(&plan(moving()), None, &settling, 20)));
+    assert!(status(&plan(moving()), Some(&first), &quota(QuotaState::Settling), 20).same_meaning(&first));
+    let late = status(&plan(moving()), Some(&first), &quota(QuotaState::Waiting), 30);
+    assert_eq!(printed(&late), printed(&status(&plan(moving()), None, &quota(QuotaState::Settling), 20)));
     let times: Vec<i64> =
         late.conditions.iter().map(|condition| condition.last_transition_time.0.as_second()).collect();
     assert_eq!(times, [30, 30, 10, 10, 10, 10]);
-    check_quota(
-        moving(),
-        QuotaState::Refused("forbidden".to_owned()),
-        &expect![[r#"
-        WriteRefused
-        Ready=False WriteRefused: the quota cannot be written: forbidden
-        QuotaSynced=False WriteRefused: the quota cannot be written: forbidden
-    "#]],
-    );
-    let what = "the quota was edited by kubectl-edit again";
-    check_quota(
-        moving(),
-        QuotaState::Contested(what.to_owned()),
-        &expect![[r#"
-        QuotaContested
-        Ready=False QuotaContested: the quota was edited by kubectl-edit again
-        QuotaSynced=False QuotaContested: the quota was edited by kubectl-edit again
-    "#]],
-    );
 }
 
 #[test]
-fn objects_that_cannot_be_read_are_named() {
-    for (names, expected) in [
-        (
-            &["web"][..],
-            expect![[r#"
-        OK
-        Ready=True ObjectsSkipped: Quotient cannot read all of poddisruptionbudgets.policy web: status.conditions: invalid type. Correct or delete the object.
-    "#]],
-        ),
-        (
-            &["web", "x", "y"],
-            expect![[r#"
-        OK
-        Ready=True ObjectsSkipped: Quotient cannot read all of poddisruptionbudgets.policy web: status.conditions: invalid type. The same holds for 2 more objects. Correct or delete the object.
-    "#]],
-        ),
-    ] {
-        let object = |name: &&str| SkippedObject {
-            kind: "poddisruptionbudgets.policy".into(),
-            name: (*name).into(),
-            error: "status.conditions: invalid type".to_owned(),
-        };
-        let skipped: Vec<SkippedObject> = names.iter().map(object).collect();
-        check_plan(&plan(settled()), &Circumstances { skipped: Some(skipped.into()), ..normal() }, &expected);
-    }
-}
-
-#[test]
-fn a_blocked_preemption_says_what_blocks_it() {
-    let blocked = Blocked::of_pods(KeptReason::Budget, "pod b/web cannot be evicted".to_owned());
-    let blocked = Circumstances { blocked: Some(blocked), ..normal() };
-    for (starved, expected) in [
-        (
-            ShortReason::Blocked,
-            expect![[r#"
-            Budget
-            Starved=True Budget: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because pod b/web cannot be evicted. The quota rises when their budgets allow more. kubectl delete pod asks no budget.
+fn what_concerns_every_queue_is_told_by_each() {
+    let held = |reason| Plan { held: Some(reason), ..plan(settled()) };
+    check(
+        [
+            ("no nodes", Plan { capacity: Amounts::new(), ..plan(settled()) }, normal()),
+            ("fewer nodes", held(ShortReason::CapacityUntrusted), normal()),
+            ("silence", held(ShortReason::ViewStale), normal()),
+            ("one object", plan(settled()), skipped(&["web"])),
+            ("three objects", plan(settled()), skipped(&["web", "x", "y"])),
+        ],
+        &expect![[r#"
+            no nodes: CapacityUnknown
+              Ready=False CapacityUnknown: no node counts toward the capacity; until one does, no quota shrinks and no pod is evicted
+            fewer nodes: OK
+              Ready=True CapacityUntrusted: Quotas do not shrink because much of the capacity of the nodes vanished at once. Quotient waits for the capacity, or for a second full list and --capacity-grace-seconds. The spec is understood and its share computed.
+            silence: OK
+              Ready=True ViewStale: Quotas do not shrink because the API server has sent nothing for too long. Quotient goes on as soon as the API server has sent every kind of object. The spec is understood and its share computed.
+            one object: OK
+              Ready=True ObjectsSkipped: Quotient cannot read all of poddisruptionbudgets.policy web: status.conditions: invalid type. Correct or delete the object.
+            three objects: OK
+              Ready=True ObjectsSkipped: Quotient cannot read all of poddisruptionbudgets.policy web: status.conditions: invalid type. The same holds for 2 more objects. Correct or delete the object.
         "#]],
-        ),
-        // Where no eviction is allowed at all, that comes first.
-        (
-            ShortReason::EvictionsDisabled,
-            expect![[r#"
-            EvictionsDisabled
-            Starved=True EvictionsDisabled: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because a mode or a pause withholds the evictions. No pod is evicted for it. The quota rises as pods of other queues finish.
-        "#]],
-        ),
-    ] {
-        let queue = QueuePlan { starved: Some(starved), lacking: amounts(2000, 0), ..settled() };
-        check_plan(&plan(queue), &blocked, &expected);
-    }
-}
-
-fn in_mode(mode: Mode) -> QueuePlan {
-    QueuePlan { reach: Reach { mode, ..Reach::default() }, ..settled() }
+    );
 }
 
 #[test]
-fn a_mode_below_full_is_told() {
-    let observing = || QueuePlan { quota_in_force: false, quota_left_alone: true, ..in_mode(Mode::Observe) };
-    check_quota(
-        observing(),
-        QuotaState::Waiting,
-        &expect![[r#"
-        Observe
-        QuotaSynced=False ObserveMode: Quotient writes no quota here because the operator runs in mode Observe
-    "#]],
-    );
-    // A parent has no quota of its own.
-    let parent = QueuePlan { is_parent: true, quota_left_alone: false, ..observing() };
-    check_quota(
-        parent,
-        QuotaState::Waiting,
-        &expect![[r#"
-        Observe
-        QuotaSynced=False ObserveMode: Quotient writes no quota here because the operator runs in mode Observe
-        Stalled=False Grouping: the Queue groups the queues that take their share from it
-    "#]],
-    );
-    // The state names a mode below Full.
+fn the_state_names_a_mode_below_full_unless_something_is_wrong() {
     let state = |mode, starved: Option<ShortReason>, used| {
-        let lacking = if starved.is_some() { amounts(1000, 0) } else { Amounts::new() };
-        let queue = QueuePlan { starved, lacking, used, ..in_mode(mode) };
+        let queue = QueuePlan { starved, used: amounts(used, 1), ..in_mode(mode) };
         status(&plan(queue), None, &normal(), 10).summary.unwrap().state.unwrap()
     };
     let disabled = Some(ShortReason::EvictionsDisabled);
-    for (mode, starved, used, expected) in [
-        (Mode::Observe, disabled, 1000, "Observe"),
-        (Mode::Quota, disabled, 1000, "EvictionsDisabled"),
-        (Mode::Quota, None, 9000, "Quota"),
-        (Mode::Full, None, 9000, "Borrowing"),
-        (Mode::Full, None, 1000, "OK"),
-    ] {
-        assert_eq!(state(mode, starved, amounts(used, 1)), expected);
-    }
-}
-
-fn paused() -> Reach {
-    let until = quotient_engine::time::Timestamp::from_seconds(1_796_112_000);
-    Reach { pause: Some(Pause { until, of: QueueName::new("org", "research") }), ..Reach::default() }
-}
-
-#[test]
-fn a_pause_shows_in_a_condition_with_its_end() {
-    let queue = QueuePlan { reach: paused(), ..settled() };
-    check(
-        queue.clone(),
-        &expect![[r#"
-        Paused
-        Ready=True Paused: Quotient lowers no quota and evicts no pod here because queue org/research is paused until 2026-12-01T08:00:00Z. The pause ends by itself. To end it now, remove spec.pausedUntil of that queue
-    "#]],
-    );
-    // The quota was deleted: it stays so, and that is no failure.
-    let left = QueuePlan { quota_left_alone: true, quota_in_force: false, ..queue };
-    check_quota(
-        left,
-        QuotaState::Waiting,
-        &expect![[r#"
-        Paused
-        Ready=True Paused: Quotient lowers no quota and evicts no pod here because queue org/research is paused until 2026-12-01T08:00:00Z. The pause ends by itself. To end it now, remove spec.pausedUntil of that queue
-        QuotaSynced=False Paused: Quotient leaves the quota as it is because queue org/research is paused until 2026-12-01T08:00:00Z. Quotient writes the quota again after that
-    "#]],
-    );
-}
-
-#[test]
-fn what_keeps_shares_from_moving_is_told_by_every_queue() {
-    let of_plan = |plan: Plan, expected: Expect| check_plan(&plan, &normal(), &expected);
-    of_plan(
-        Plan { capacity: Amounts::new(), ..plan(settled()) },
-        expect![[r#"
-        CapacityUnknown
-        Ready=False CapacityUnknown: no node counts toward the capacity; until one does, no quota shrinks and no pod is evicted
-    "#]],
-    );
-    of_plan(
-        Plan { held: Some(ShortReason::CapacityUntrusted), ..plan(settled()) },
-        expect![[r#"
-        OK
-        Ready=True CapacityUntrusted: Quotas do not shrink because much of the capacity of the nodes vanished at once. Quotient waits for the capacity, or for a second full list and --capacity-grace-seconds. The spec is understood and its share computed.
-    "#]],
-    );
-    of_plan(
-        Plan { held: Some(ShortReason::ViewStale), ..plan(settled()) },
-        expect![[r#"
-        OK
-        Ready=True ViewStale: Quotas do not shrink because the API server has sent nothing for too long. Quotient goes on as soon as the API server has sent every kind of object. The spec is understood and its share computed.
-    "#]],
-    );
-    // A tighter quota of others.
-    let foreign_limit = cpu(2000);
-    of_plan(
-        plan(QueuePlan { foreign_limit, ..settled() }),
-        expect![[r#"
-        OK
-        Ready=True ForeignQuota: The spec is understood and its share computed. Another ResourceQuota of the namespace bounds the share to cpu 2.
-    "#]],
-    );
+    assert_eq!(state(Mode::Observe, disabled, 1000), "Observe");
+    assert_eq!(state(Mode::Quota, disabled, 1000), "EvictionsDisabled");
+    assert_eq!(state(Mode::Quota, None, 9000), "Quota");
+    assert_eq!(state(Mode::Full, None, 9000), "Borrowing");
 }
 
 #[test]
@@ -387,94 +375,15 @@ fn a_stalled_queue_says_what_to_mend_and_has_no_amounts() {
     let status = status(&plan, Some(&former), &normal(), 20);
     expect![[r#"
         NamespaceTaken
-        Ready=False NamespaceTaken: the older Queue a/first governs the namespace
-        QuotaSynced=False NamespaceTaken: no quota is written for a Queue without a share
-        Starved=False NamespaceTaken: the Queue has no share
-        Overused=False NamespaceTaken: the Queue has no share
-        GuaranteeUnmeetable=False NamespaceTaken: the Queue has no share
-        Stalled=True NamespaceTaken: the older Queue a/first governs the namespace
+          Ready=False NamespaceTaken: the older Queue a/first governs the namespace
+          QuotaSynced=False NamespaceTaken: no quota is written for a Queue without a share
+          Starved=False NamespaceTaken: the Queue has no share
+          Overused=False NamespaceTaken: the Queue has no share
+          GuaranteeUnmeetable=False NamespaceTaken: the Queue has no share
+          Stalled=True NamespaceTaken: the older Queue a/first governs the namespace
     "#]]
     .assert_eq(&printed(&status));
     assert_eq!(status.deserved, None);
-}
-
-/// Short of 2 cpu for this reason, with three pods that cannot start for that one.
-fn short(starved: ShortReason, unmet: Option<ShortReason>) -> QueuePlan {
-    let web = |reason| Unmet { requests: amounts(2000, 0), ..plan::unmet(3, reason) };
-    QueuePlan {
-        preempting: amounts(2000, 0),
-        lacking: amounts(2000, 0),
-        starved: Some(starved),
-        unmet: unmet.map(web).into_iter().collect(),
-        ..settled()
-    }
-}
-
-#[test]
-fn what_waits_is_named_where_the_queue_is_starved() {
-    check(
-        short(ShortReason::Fenced, Some(ShortReason::Fragmented)),
-        &expect![[r#"
-        Fenced
-        Starved=True Fenced: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because queues outside the preemption fence use the room. The quota rises as pods outside the fence finish.
-    "#]],
-    );
-    // The same is said once.
-    check(
-        short(ShortReason::Delayed, Some(ShortReason::Delayed)),
-        &expect![[r#"
-        Delayed
-        Starved=True Delayed: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because reclaim.afterSeconds of the queue have not passed yet. Then Quotient evicts pods of other queues. ReplicaSet web: 3 pods of cpu 2.
-    "#]],
-    );
-    // A queue may have all that it deserves, and still its pods do not start.
-    let whole = QueuePlan {
-        preempting: Amounts::new(),
-        lacking: Amounts::new(),
-        ..short(ShortReason::UnitAboveShare, Some(ShortReason::UnitAboveShare))
-    };
-    check(
-        whole,
-        &expect![[r#"
-        UnitAboveShare
-        Starved=True UnitAboveShare: The queue has the deserved cpu 3, memory 9Gi and cannot use all of it because one pod, or the minimum of a gang, requests more than the deserved share. ReplicaSet web: 3 pods of cpu 2.
-    "#]],
-    );
-}
-
-#[test]
-fn what_withholds_evictions_is_named() {
-    let disabled = ShortReason::EvictionsDisabled;
-    for (withheld, expected) in [
-        (
-            Withheld::QueueMode(QueueName::new("team-b", "team-b"), Mode::Quota),
-            expect![[r#"
-            EvictionsDisabled
-            Starved=True EvictionsDisabled: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because queue team-b is in mode Quota. No pod is evicted for it. The quota rises as pods of other queues finish. ReplicaSet web: 3 pods of cpu 2.
-            The pods cannot start because queue team-b is in mode Quota. No pod is evicted for it. The quota rises as pods of other queues finish.
-        "#]],
-        ),
-        (
-            Withheld::Pause(paused().pause.unwrap()),
-            expect![[r#"
-            EvictionsDisabled
-            Starved=True EvictionsDisabled: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because queue org/research is paused until 2026-12-01T08:00:00Z. No pod is evicted for it. The quota rises as pods of other queues finish. ReplicaSet web: 3 pods of cpu 2.
-            The pods cannot start because queue org/research is paused until 2026-12-01T08:00:00Z. No pod is evicted for it. The quota rises as pods of other queues finish.
-        "#]],
-        ),
-        (
-            Withheld::OperatorMode(Mode::Observe),
-            expect![[r#"
-            EvictionsDisabled
-            Starved=True EvictionsDisabled: The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because the operator runs in mode Observe. No pod is evicted for it. The quota rises as pods of other queues finish. ReplicaSet web: 3 pods of cpu 2.
-            The pods cannot start because the operator runs in mode Observe. No pod is evicted for it. The quota rises as pods of other queues finish.
-        "#]],
-        ),
-    ] {
-        let queue = QueuePlan { withheld: Some(withheld), ..short(disabled, Some(disabled)) };
-        let status = status(&plan(queue), None, &normal(), 10);
-        expected.assert_eq(&format!("{}{}\n", printed(&status), status.unmet[0].message));
-    }
 }
 
 #[test]
@@ -491,7 +400,8 @@ fn what_is_remembered_and_what_waits_is_written() {
             windows: [(Resource::Cpu, window)].into(),
             ..Remembered::default()
         },
-        ..short(ShortReason::Fragmented, Some(ShortReason::Fragmented))
+        unmet: web(ShortReason::Fragmented),
+        ..settled()
     };
     let plan = plan(queue);
     let overview = Overview::of(&plan);
