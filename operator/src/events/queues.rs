@@ -81,7 +81,7 @@ impl Notice {
     }
 
     /// Pods are to be evicted for `queue`: so many of each queue that loses them. Its quota allows a part of what it deserves in
-    /// whole pods.
+    /// whole pods, or all of it where a pod of the queue fits on no node.
     pub(super) fn reclaim_planned(
         queue: QueueName,
         (allocated, deserved): (&Amounts, &Amounts),
@@ -90,15 +90,18 @@ impl Notice {
         let total: usize = pods.values().sum();
         let are = if total == 1 { "pod of other queues is" } else { "pods of other queues are" };
         let lacking = deserved.less(allocated);
+        let (why, next) = if lacking.is_empty() {
+            ("no node has room for a pod of the queue".to_owned(), "The pod starts as they end.")
+        } else {
+            let part = |amounts| amounts_of(amounts, lacking.resources());
+            let why = format!("the quota allows {} of the deserved {}", part(allocated), part(deserved));
+            (why, "The quota rises as they end.")
+        };
         let losers: Vec<String> =
             pods.iter().map(|(queue, count)| format!("{} ({count})", queue.in_words())).collect();
         let note = message([
-            format!(
-                "{total} {are} evicted because the quota allows {} of the deserved {}.",
-                amounts_of(allocated, lacking.resources()),
-                amounts_of(deserved, lacking.resources())
-            ),
-            "The quota rises as they end.".to_owned(),
+            format!("{total} {are} evicted because {why}."),
+            next.to_owned(),
             format!("They are pods of {}.", losers.join(", ")),
         ]);
         Self::normal(Regarding::Queue(queue), "ReclaimPlanned", "Reclaim", note)
@@ -174,16 +177,19 @@ mod tests {
         let after = bounds(&[("cpu", 2000), ("memory", 1 << 30)]);
         let many: Vec<QueueName> =
             (0..40).map(|at| QueueName::new("a", format!("team-{at}").as_str())).collect();
-        let many = many.iter().map(|queue| (queue, 1)).collect();
+        let many: BTreeMap<&QueueName, usize> = many.iter().map(|queue| (queue, 1)).collect();
         let notices = [
             Notice::quota_written(queue(), Some(&before), &after, true),
             Notice::quota_repaired(queue(), &Change::Deleted, None, &bounds(&[("cpu", 2000)])),
             Notice::reclaim_planned(queue(), (&cpu(1000), &cpu(3000)), &many),
+            // A pod that exists and fits on no node is within the quota.
+            Notice::reclaim_planned(queue(), (&cpu(3000), &cpu(3000)), &many),
         ];
         expect![[r#"
             QuotaLowered on Queue team: Changed the quota: cpu from 3 to 2, nvidia.com/gpu 4 removed.
             QuotaRepaired on Queue team: Restored the quota because it was deleted by another writer: cpu 2. Change limit or weight of the Queue instead.
             ReclaimPlanned on Queue team: 40 pods of other queues are evicted because the quota allows cpu 1 of the deserved cpu 3. The quota rises as they end.
+            ReclaimPlanned on Queue team: 40 pods of other queues are evicted because no node has room for a pod of the queue. The pod starts as they end.
         "#]].assert_eq(&notices.iter().map(|notice| notice.printed() + "\n").collect::<String>());
     }
 }

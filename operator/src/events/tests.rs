@@ -9,7 +9,7 @@ use k8s_openapi::jiff::Timestamp;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Eviction, PodId, Preemptor, QueueJobName, QueueJobPhase, Scaling, SlotReason};
 use quotient_engine::reasons::{EvictionReason, ScalingReason};
-use quotient_engine::snapshot::{OwnerKind, Workload};
+use quotient_engine::snapshot::{OwnerKind, ScaleTargetKind, Workload};
 
 use super::event::event;
 use super::jobs::tests::told;
@@ -39,7 +39,7 @@ kubectl get events -n NAMESPACE --field-selector=reason=Reclaimed
 
 /// The sections of the page, by the kind of the object that an event is about.
 const SECTIONS: [(&str, &[&str]); 3] = [
-    ("On pods and workloads", &["Pod", "Deployment"]),
+    ("On pods and workloads", &["Pod", "Deployment", "Job"]),
     ("On Queues", &["Queue"]),
     ("On QueueJobs", &["QueueJob"]),
 ];
@@ -67,12 +67,16 @@ fn web() -> Workload {
 }
 
 fn scaled(from: u32, to: u32, reason: ScalingReason) -> Notice {
-    let mut pods = tests::scaled(from, to, None).pods;
-    for pod in &mut pods {
-        pod.name = "web-1".into();
+    let Scaling { mut scale_target, mut pods, .. } = tests::scaled(from, to, None);
+    if reason == ScalingReason::GangIncomplete {
+        (scale_target.kind, scale_target.name) = (ScaleTargetKind::Job, "trial".into());
+    }
+    for (pod, number) in pods.iter_mut().zip(1..) {
+        pod.name = format!("{}-{number}", scale_target.name).as_str().into();
     }
     let scaling = Scaling {
         queue: queue(),
+        scale_target,
         pods,
         priority: 0,
         beneficiaries: vec![Preemptor::Owner(OwnerKind::Job, "train".into())],
@@ -98,6 +102,7 @@ fn samples() -> Vec<Notice> {
         reclaimed(workload(), 2, EvictionReason::Reclaimed).would_notice(),
         scaled(3, 2, ScalingReason::Outranked),
         scaled(1, 2, ScalingReason::Restored),
+        scaled(3, 0, ScalingReason::GangIncomplete),
         written(None, &cpu(4000), false),
         written(Some(&cpu(2000)), &cpu(4000), false),
         written(Some(&cpu(4000)), &cpu(2000), true),
@@ -108,6 +113,7 @@ fn samples() -> Vec<Notice> {
             &cpu(4000),
         ),
         Notice::reclaim_planned(queue(), (&cpu(1000), &cpu(3000)), &[(&losers, 2)].into()),
+        Notice::reclaim_planned(queue(), (&cpu(3000), &cpu(3000)), &[(&losers, 2)].into()),
         Notice::force_deleted(queue(), &["web-0".into()]),
         Notice::default_requests_written(queue(), &cpu(100)),
         Notice::default_requests_refused(queue(), "another writer owns the LimitRange quotient"),
@@ -152,6 +158,9 @@ fn the_page_of_events_has_every_event() {
         for word in words {
             assert!(known.contains(word), "{word} has no sample");
         }
+    }
+    for reason in ScalingReason::ALL {
+        assert!(known.contains(reason.name()), "{reason} has no sample");
     }
 
     let mut rows: BTreeMap<usize, Vec<[String; 3]>> = BTreeMap::new();
