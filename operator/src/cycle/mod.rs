@@ -300,7 +300,6 @@ impl Cycle {
         self.count(&snapshot);
         // The next leader knows already how large the cluster was.
         self.guards.reclaim_gate(&snapshot, enforced);
-        self.context.metrics.queues.clear();
     }
 
     fn count(&self, snapshot: &Snapshot) {

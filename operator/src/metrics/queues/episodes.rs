@@ -34,11 +34,6 @@ impl Episodes {
             }
         }
     }
-
-    /// Another replica sees to it now.
-    pub(super) fn forget(&mut self) {
-        self.since.clear();
-    }
 }
 
 #[cfg(test)]

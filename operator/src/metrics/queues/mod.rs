@@ -89,17 +89,7 @@ impl QueueMetrics {
         shown.plan = Some((Arc::clone(plan), offer));
     }
 
-    /// Drops every queue's series: another replica reports them now. Conditions are kept for when this one leads again, because
-    /// a status that still says what it should is not composed anew.
-    pub fn clear(&self) {
-        let mut shown = lock(&self.0);
-        shown.starved.forget();
-        shown.preempting.forget();
-        shown.plan = None;
-        shown.evictions.clear();
-    }
-
-    /// Shows the conditions of one Queue from now on, while its plan is shown.
+    /// Shows the conditions of one Queue from now on.
     pub fn show_conditions(&self, queue: &QueueName, conditions: &[Condition]) {
         let without_message = |one: &Condition| Condition { message: String::new(), ..one.clone() };
         let conditions = conditions.iter().map(without_message).collect();
@@ -279,8 +269,6 @@ mod tests {
         assert!(!lines.contains("team") && !lines.contains("overdue"), "{lines}");
         // Also where it is nothing: the recorded share of namespaces without a Queue subtracts it.
         shown.has(&[r#"quotient_capacity_expandable{resource="cpu"} 0"#]);
-        shown.queues.clear();
-        assert_eq!(shown.lines(), [""; 0]);
     }
 
     #[test]
@@ -346,18 +334,15 @@ mod tests {
         };
         lead(&["team"]);
         show([("Ready", "True"), ("Starved", "True")]);
-        let starved = [
-            r#"quotient_queue_abnormal{namespace="a",queue="team",condition="Starved",reason="Because"} 1"#,
-            r#"quotient_queue_condition{namespace="a",queue="team",condition="Ready"} 1"#,
-            r#"quotient_queue_condition{namespace="a",queue="team",condition="Starved"} 1"#,
-            r#"quotient_queue_starved_since_timestamp_seconds{namespace="a",queue="team"} 1767225600"#,
-        ];
-        assert_eq!(conditions(), starved);
-        // A replica that leads again composes no status that says what it should, and still shows its conditions.
-        shown.queues.clear();
-        assert_eq!(shown.lines(), [""; 0]);
-        lead(&["team"]);
-        assert_eq!(conditions(), starved);
+        assert_eq!(
+            conditions(),
+            [
+                r#"quotient_queue_abnormal{namespace="a",queue="team",condition="Starved",reason="Because"} 1"#,
+                r#"quotient_queue_condition{namespace="a",queue="team",condition="Ready"} 1"#,
+                r#"quotient_queue_condition{namespace="a",queue="team",condition="Starved"} 1"#,
+                r#"quotient_queue_starved_since_timestamp_seconds{namespace="a",queue="team"} 1767225600"#,
+            ]
+        );
         show([("Ready", "True"), ("Starved", "False")]);
         assert_eq!(conditions().len(), 2);
         show([("Ready", "False"), ("Starved", "False")]);
