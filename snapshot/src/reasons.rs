@@ -6,12 +6,35 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An enum of reasons. Of each: its meaning, the end of a sentence after "because", and what ends it or what to do.
+/// An enum of reasons. Of each: its meaning, the end of a sentence after "because" where one is written, and what ends it or
+/// what to do.
 macro_rules! reasons {
     (
         $(#[$about:meta])*
         $name:ident {
             $($(#[doc = $meaning:literal])+ $reason:ident: $because:literal, $remedy:literal;)+
+        }
+    ) => {
+        reasons! {
+            $(#[$about])*
+            $name {
+                $($(#[doc = $meaning])+ $reason: $remedy;)+
+            }
+        }
+
+        impl $name {
+            /// What stands in the way, in general: the end of a sentence after "because".
+            pub const fn because(self) -> &'static str {
+                match self {
+                    $(Self::$reason => $because,)+
+                }
+            }
+        }
+    };
+    (
+        $(#[$about:meta])*
+        $name:ident {
+            $($(#[doc = $meaning:literal])+ $reason:ident: $remedy:literal;)+
         }
     ) => {
         $(#[$about])*
@@ -38,13 +61,6 @@ macro_rules! reasons {
                 }
             }
 
-            /// What stands in the way, in general: the end of a sentence after "because".
-            pub const fn because(self) -> &'static str {
-                match self {
-                    $(Self::$reason => $because,)+
-                }
-            }
-
             /// What happens next, or what you can do, as a sentence.
             pub const fn remedy(self) -> &'static str {
                 match self {
@@ -65,21 +81,16 @@ reasons! {
     /// Why a pod is evicted.
     EvictionReason {
         /// Its queue used more than its deserved share in whole pods, and another queue was starved.
-        Reclaimed: "its queue used more than its deserved share, and another queue was starved",
-            "The quota of its queue keeps the pod from coming back until the deserved share rises.";
+        Reclaimed: "The quota of its queue keeps the pod from coming back until the deserved share rises.";
         /// Its queue or a parent queue used more than its limit, and no other queue needed this room.
-        Overcommitted: "its queue or a parent queue used more than its limit",
-            "The pod starts again when other pods below the limit finish, or when you raise the limit.";
+        Overcommitted: "The pod starts again when other pods below the limit finish, or when you raise the limit.";
         /// A pod within the guaranteed amounts of its queue needed this node.
-        MovedAside: "a pod within the guaranteed amounts of its queue needed this node",
-            "The queue of the evicted pod keeps its quota, so the pod can start again on another node.";
+        MovedAside: "The queue of the evicted pod keeps its quota, so the pod can start again on another node.";
         /// The pod was terminating with a longer grace than `eviction.maxGraceSeconds` of its queue, and another queue was
         /// starved.
-        GraceShortened: "it was terminating with a longer grace than its queue allows, and another queue was starved",
-            "The pod gets the cap, counted from the first request to delete it.";
+        GraceShortened: "The pod gets the cap, counted from the first request to delete it.";
         /// The pod was terminating, and `eviction.forceAfterSeconds` had passed since its deadline.
-        ForceDeleted: "it was terminating for too long after its deadline",
-            "The pod gets no more grace. A pod with a finalizer stays until you remove the finalizer.";
+        ForceDeleted: "The pod gets no more grace. A pod with a finalizer stays until you remove the finalizer.";
     }
 }
 
@@ -247,14 +258,11 @@ reasons! {
     /// Why the size of a workload changes.
     ScalingReason {
         /// Quotient lowered the size, because pods of a higher priority in its queue lacked room.
-        Outranked: "pods of a higher priority in its queue lacked room",
-            "Quotient restores the size when the queue and a node have room.";
+        Outranked: "Quotient restores the size when the queue and a node have room.";
         /// Quotient raised the size again, because there is room.
-        Restored: "there is room again",
-            "Its pods start.";
+        Restored: "Its pods start.";
         /// Quotient lowered the parallelism of a Job to 0, because its gang and another one exist in part.
-        GangIncomplete: "another gang that exists in part used the room for the rest of this one",
-            "Quotient restores the parallelism when the queue has room for the whole gang.";
+        GangIncomplete: "Quotient restores the parallelism when the queue has room for the whole gang.";
     }
 }
 
@@ -262,28 +270,20 @@ reasons! {
     /// Why a Queue has no share.
     StallReason {
         /// An older Queue governs the namespace.
-        NamespaceTaken: "an older Queue governs the namespace",
-            "Delete one of the two.";
+        NamespaceTaken: "Delete one of the two.";
         /// Kueue manages pods of the namespace.
-        ManagedByKueue: "Kueue manages pods of the namespace",
-            "Delete this Queue, or take the namespace out of Kueue.";
+        ManagedByKueue: "Delete this Queue, or take the namespace out of Kueue.";
         /// The spec cannot be understood.
-        InvalidSpec: "the spec cannot be understood",
-            "Correct the field that the message names.";
+        InvalidSpec: "Correct the field that the message names.";
         /// Of some resource more is guaranteed than the limit allows.
-        GuaranteedAboveLimit: "more is guaranteed than the limit allows",
-            "Lower guaranteed or raise limit.";
+        GuaranteedAboveLimit: "Lower guaranteed or raise limit.";
         /// `parentRef` names a Queue that does not exist.
-        ParentNotFound: "parentRef names a Queue that does not exist",
-            "Create it, or correct parentRef.";
+        ParentNotFound: "Create it, or correct parentRef.";
         /// The parent queue does not accept this namespace.
-        ParentNotAccepting: "the parent queue does not accept this namespace",
-            "Change children.namespaces of the parent queue.";
+        ParentNotAccepting: "Change children.namespaces of the parent queue.";
         /// Following `parentRef` leads back to this Queue.
-        ParentCycle: "following parentRef leads back to this Queue",
-            "Break the circle at one of its Queues.";
+        ParentCycle: "Break the circle at one of its Queues.";
         /// A parent queue has no share itself.
-        ParentStalled: "a parent queue has no share itself",
-            "Repair that Queue.";
+        ParentStalled: "Repair that Queue.";
     }
 }
