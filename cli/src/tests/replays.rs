@@ -20,7 +20,8 @@ fn records(name: &str) -> Vec<Vec<u8>> {
     let mut snapshot = cluster.snapshot;
     for _ in 0..20 {
         let (settled, plan) = settle(&snapshot);
-        if let Some(number) = decisions.begin(&settled, &plan) {
+        if decisions.is_news(&plan) {
+            let number = decisions.begin(&settled, &plan).unwrap();
             decisions.keep(number, &settled, &plan);
             files.push(decisions.file(Some(number)).unwrap());
         }

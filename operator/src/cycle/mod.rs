@@ -194,7 +194,7 @@ impl Cycle {
         let decide = move || {
             let plan = planner.plan(&snapshot);
             // Its parts are shared with the index, so this copies no pod.
-            let kept = decisions.begin(&snapshot, &plan).map(|number| (number, snapshot.clone()));
+            let kept = decisions.is_news(&plan).then(|| snapshot.clone());
             let offer = Offer::of(&snapshot);
             let granted = ledger.and_then(|ledger| plan.ledger_after(&ledger, &snapshot));
             (planner, plan, offer, granted, kept)
@@ -210,8 +210,9 @@ impl Cycle {
             Err(why) => Err(Dropped::Stuck(why)),
         };
         if let Err(dropped) = granted {
-            return Ok(self.drop(dropped, &plan, kept.map(|(number, _)| number)));
+            return Ok(self.drop(dropped, &plan));
         }
+        let number = kept.as_ref().and_then(|snapshot| self.context.decisions.begin(snapshot, &plan));
         self.context.recorder.announce_plan(&plan);
         self.writer.write_quotas(&plan).await;
         if !plan.evictions.is_empty() {
@@ -219,7 +220,7 @@ impl Cycle {
             self.report(&plan, self.writer.refused_quotas());
         }
         self.writer.evict_and_admit(&plan).await;
-        if let Some((number, snapshot)) = kept {
+        if let Some((number, snapshot)) = number.zip(kept) {
             // Packing takes longer than the decision did: it holds up no eviction.
             let (decisions, plan) = (self.context.decisions.clone(), Arc::clone(&plan));
             compute(move || decisions.keep(number, &snapshot, &plan), &self.context.clock).await?;
@@ -236,11 +237,8 @@ impl Cycle {
         Ok(Ended { next, result: CycleResult::Success, in_vain: plan.is_calm().then_some(took) })
     }
 
-    /// Ends a decision of which nothing is carried out, because the ledger could not be written. It is not kept as `kept`.
-    fn drop(&self, dropped: Dropped, plan: &Arc<Plan>, kept: Option<u64>) -> Ended {
-        if let Some(number) = kept {
-            self.context.decisions.forget(number);
-        }
+    /// Ends a decision of which nothing is carried out, because the ledger could not be written.
+    fn drop(&self, dropped: Dropped, plan: &Arc<Plan>) -> Ended {
         let Dropped::Stuck(why) = dropped else {
             let next = self.writer.next_retry().unwrap_or_else(Instant::now);
             return Ended { next, result: CycleResult::Requeue, in_vain: None };

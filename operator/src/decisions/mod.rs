@@ -58,21 +58,17 @@ impl Decisions {
         Self(Some(Arc::new(Mutex::new(ring))))
     }
 
-    /// Begins to keep a decision if it evicts a pod that the last one did not; returns its number. Answers to its evictions
-    /// are noted from now on.
-    pub fn begin(&self, snapshot: &Snapshot, plan: &Plan) -> Option<u64> {
-        let mut ring = self.ring()?;
+    /// Whether a decision is to be kept: `plan` evicts a pod that the last one did not.
+    pub fn is_news(&self, plan: &Plan) -> bool {
+        let Some(ring) = self.ring() else { return false };
         let is_known =
             |pod: &PodId| ring.kept.back().is_some_and(|newest| newest.places.contains_key(pod.uid.as_str()));
-        let is_news = plan.evictions.iter().any(|eviction| !is_known(&eviction.pod));
-        is_news.then(|| ring.push(Decision::of(snapshot, plan)))
+        plan.evictions.iter().any(|eviction| !is_known(&eviction.pod))
     }
 
-    /// Forgets a decision of which nothing was carried out.
-    pub fn forget(&self, number: u64) {
-        if let Some(mut ring) = self.ring() {
-            ring.kept.retain(|kept| kept.decision.number != number);
-        }
+    /// Begins to keep a decision that is carried out; returns its number. Answers to its evictions are noted from now on.
+    pub fn begin(&self, snapshot: &Snapshot, plan: &Plan) -> Option<u64> {
+        Some(self.ring()?.push(Decision::of(snapshot, plan)))
     }
 
     /// Adds what the decision was made from. Takes as long as the snapshot is large.
@@ -176,7 +172,5 @@ mod tests {
         assert_eq!(decisions.file(Some(7)), decisions.file(None));
         assert!(decisions.file(Some(7)).unwrap().ends_with(&[b'\n', 7]));
         assert_eq!(numbers(), [7]);
-        decisions.forget(7);
-        assert_eq!(numbers(), [0_u64; 0]);
     }
 }
