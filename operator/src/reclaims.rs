@@ -1,7 +1,7 @@
 //! The pods of a queue that were evicted last, as its status lists them.
 //!
 //! The list is a record for people and not an account: it lives in the status, so a new leader goes on with what the
-//! former one wrote. What was evicted since is kept here until the status shows it.
+//! former one wrote. What this process evicted is kept here and joins what the status lists.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -14,34 +14,21 @@ use quotient_engine::plan::Eviction;
 use crate::lock::lock;
 use crate::message::{count, texts};
 
-/// The evictions of every queue that its status does not show yet, newest first. Cheap to clone.
+/// The last evictions of every queue by this process, newest first. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct RecentReclaims(Arc<Mutex<BTreeMap<QueueUid, Vec<RecentReclaim>>>>);
+pub struct RecentReclaims(Arc<Mutex<BTreeMap<QueueUid, Arc<Vec<RecentReclaim>>>>>);
 
 impl RecentReclaims {
     /// The API server accepted `eviction` of a pod of `queue` at `now`.
     pub(crate) fn record(&self, queue: &QueueUid, eviction: &Eviction, now: Timestamp) {
         let mut all = lock(&self.0);
-        let unsaved = all.entry(queue.clone()).or_default();
-        *unsaved = merged(&[entry(eviction, now)], unsaved);
+        let recent = all.entry(queue.clone()).or_default();
+        *recent = Arc::new(merged(&[entry(eviction, now)], recent));
     }
 
-    /// Whether there is something of `queue` that was not seen in its status.
-    pub(crate) fn has_unsaved(&self, queue: &QueueUid) -> bool {
-        lock(&self.0).contains_key(queue)
-    }
-
-    /// What is to be added to the `stored` list of `queue`. What it shows already is forgotten.
-    pub(crate) fn unsaved(&self, queue: &QueueUid, stored: &[RecentReclaim]) -> Vec<RecentReclaim> {
-        let mut all = lock(&self.0);
-        let Some(unsaved) = all.get_mut(queue) else { return Vec::new() };
-        let full = merged(unsaved, stored);
-        unsaved.retain(|one| full.contains(one) && !stored.contains(one));
-        let left = unsaved.clone();
-        if left.is_empty() {
-            all.remove(queue);
-        }
-        left
+    /// Those of `queue`.
+    pub(crate) fn of(&self, queue: &QueueUid) -> Arc<Vec<RecentReclaim>> {
+        lock(&self.0).get(queue).cloned().unwrap_or_default()
     }
 
     /// Forgets the queues that are gone.
@@ -127,18 +114,12 @@ mod tests {
         for number in 0..30 {
             reclaims.record(&queue(), &eviction(&number.to_string()), at(number / 2));
         }
-        let unsaved = reclaims.unsaved(&queue(), &[]);
-        assert_eq!(unsaved.len(), MAX_RECENT_RECLAIMS);
-        assert_eq!((&*unsaved[0].uid, &*unsaved[1].uid, &*unsaved[19].uid), ("29", "28", "10"));
-    }
-
-    #[test]
-    fn what_is_older_than_a_full_list_is_not_waited_for() {
-        let full: Vec<RecentReclaim> =
-            (0..20).map(|number| entry(&eviction(&number.to_string()), at(100))).collect();
-        let reclaims = RecentReclaims::default();
-        reclaims.record(&queue(), &eviction("late"), at(50));
-        assert_eq!(reclaims.unsaved(&queue(), &full), []);
-        assert!(!reclaims.has_unsaved(&queue()));
+        let recent = reclaims.of(&queue());
+        assert_eq!(recent.len(), MAX_RECENT_RECLAIMS);
+        assert_eq!((&*recent[0].uid, &*recent[1].uid, &*recent[19].uid), ("29", "28", "10"));
+        // What is older than a full list is left out.
+        let late = RecentReclaims::default();
+        late.record(&queue(), &eviction("late"), at(1));
+        assert_eq!(merged(&late.of(&queue()), &recent), *recent);
     }
 }

@@ -11,7 +11,7 @@ use quotient_engine::reasons::ShortReason;
 use quotient_engine::time::Timestamp;
 use quotient_index::timestamp;
 use quotient_operator::label_selector::parse;
-use quotient_operator::status::{Circumstances, Overview, QuotaState, compose};
+use quotient_operator::status::{Circumstances, Overview, compose};
 
 use super::amounts;
 use crate::manifests::Cluster;
@@ -101,8 +101,7 @@ fn view(queue: &Arc<Queue>, cluster: &Cluster, overview: Option<&Overview<'_>>) 
     let is_reported = reported.is_some();
     let time = jiff::Timestamp::from_millisecond(cluster.snapshot.now.millis()).unwrap_or_default();
     // A computed status is that of a cluster whose quotas are enforced.
-    let enforced =
-        Circumstances { quota: QuotaState::InForce, blocked: None, reclaims: Vec::new(), skipped: None };
+    let enforced = Circumstances::default();
     let computed = || compose(overview?, &name, metadata.generation, None, &enforced, time);
     let status = Arc::new(reported.or_else(computed).unwrap_or_default());
     QueueView { name, queue: Arc::clone(queue), status, is_reported }

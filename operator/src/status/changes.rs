@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use quotient_crds::{QueueStatus, RecentReclaim};
+use quotient_crds::QueueStatus;
 use quotient_engine::names::{QueueName, QueueUid};
 use quotient_engine::plan::{Plan, QueuePlan};
-use quotient_index::SkippedObject;
 use quotient_index::queues::ObservedQueue;
 use tokio::time::Instant;
 
-use super::pace::{Pace, When};
+use super::pace::{Due, Pace};
 use super::patch::status_patch;
 use super::task::Report;
 use super::{Circumstances, Overview, QuotaState, compose};
@@ -36,8 +35,8 @@ pub(super) struct StatusChanges {
     /// How often what only informs is written for one Queue.
     interval: Duration,
     known: BTreeMap<QueueName, Known>,
-    /// The report that was looked at last.
-    former: Option<Arc<Report>>,
+    /// The plan that was looked at last.
+    former: Option<Arc<Plan>>,
 }
 
 /// What is remembered of one Queue.
@@ -48,12 +47,9 @@ struct Known {
     unsettled: Option<Instant>,
     /// What was written last, and to which life of the Queue.
     sent: Option<(QueueUid, QueueStatus)>,
-    /// If it needs nothing, as it was seen when that was found for the last report.
-    quiet: Option<Seen>,
+    /// If its status says what it should, what that follows from beside the plan.
+    quiet: Option<(Arc<ObservedQueue>, Circumstances)>,
 }
-
-/// A Queue, and the objects of its namespace that cannot be decoded, as they were seen.
-type Seen = (Arc<ObservedQueue>, Option<Arc<Vec<SkippedObject>>>);
 
 impl StatusChanges {
     pub(super) const fn new(context: Context, interval: Duration) -> Self {
@@ -70,9 +66,9 @@ impl StatusChanges {
         self.forget_absent(&report.plan, executor);
         let overview = Overview::of(&report.plan);
         let time = self.context.clock.now();
-        let former = self.former.replace(Arc::clone(report));
+        let former = self.former.replace(Arc::clone(&report.plan));
         // Where nothing changed for all, only Queues with a change of their own are looked at.
-        let comparable = former.filter(|former| overview.concerns_all_as(&Overview::of(&former.plan)));
+        let comparable = former.filter(|former| overview.concerns_all_as(&Overview::of(former)));
         let (mut due, mut later, mut informing) = (Vec::new(), Vec::new(), 0_usize);
         for queue in report.plan.queues.keys().chain(report.plan.stalled.keys()) {
             let seen = self.context.view.read(|index| {
@@ -84,38 +80,39 @@ impl StatusChanges {
                 continue;
             }
             let known = self.known.entry(queue.clone()).or_default();
-            let is_as_seen = |(quiet, others): Seen| Arc::ptr_eq(&quiet, &observed) && others == skipped;
-            if known.quiet.take().is_some_and(is_as_seen)
-                && comparable.as_ref().is_some_and(|former| same(former, report, queue))
-                && !self.context.reclaims.has_unsaved(&observed.uid)
-            {
-                known.quiet = Some((observed, skipped));
-                continue;
-            }
-            let stored = observed.status.as_ref();
             let circumstances = Circumstances {
                 quota: known.quota_state(report, queue, now, &mut later),
                 blocked: report.blocked.get(queue).cloned(),
-                reclaims: self.context.reclaims.unsaved(&observed.uid, listed(stored)),
+                reclaims: self.context.reclaims.of(&observed.uid),
                 skipped,
             };
+            let is_same = |(seen, former): &(Arc<ObservedQueue>, Circumstances)| {
+                Arc::ptr_eq(seen, &observed) && *former == circumstances
+            };
+            if known.quiet.as_ref().is_some_and(is_same)
+                && comparable.as_ref().is_some_and(|former| same(former, &report.plan, queue))
+            {
+                continue;
+            }
+            known.quiet = None;
+            let stored = observed.status.as_ref();
             let wanted = compose(&overview, queue, observed.generation, stored, &circumstances, time);
             let Some(wanted) = wanted else { continue };
             self.context.metrics.queues.show_conditions(queue, &wanted.conditions);
-            match known.when((queue, &observed), &wanted, self.interval, executor, now) {
-                // While a quota settles, time alone changes the status.
-                When::Never if circumstances.quota == QuotaState::Settling => {}
-                When::Never => known.quiet = Some((observed, circumstances.skipped)),
-                When::Soon if informing == AT_ONCE => later.extend(now.checked_add(PAUSE)),
-                when @ (When::Now | When::Soon) => {
-                    informing = informing.saturating_add(usize::from(when == When::Soon));
+            match known.due((queue, &observed), &wanted, self.interval, executor, now) {
+                None => known.quiet = Some((observed, circumstances)),
+                Some(Due { at, .. }) if at > now => later.push(at),
+                Some(Due { informs: true, .. }) if informing == AT_ONCE => {
+                    later.extend(now.checked_add(PAUSE));
+                }
+                Some(Due { informs, .. }) => {
+                    informing = informing.saturating_add(usize::from(informs));
                     match write(queue, &observed, wanted) {
                         Some(operation) => due.push(operation),
                         // It says the same in other words.
                         None => executor.retries.clear(&status_key(queue)),
                     }
                 }
-                When::At(at) => later.push(at),
             }
         }
         (due, later.into_iter().min())
@@ -139,27 +136,25 @@ impl StatusChanges {
 }
 
 impl Known {
-    fn when(
+    fn due(
         &mut self,
         (queue, observed): (&QueueName, &ObservedQueue),
         wanted: &QueueStatus,
         interval: Duration,
         executor: &mut Executor,
         now: Instant,
-    ) -> When {
-        let when = self.pace.when(queue, observed.status.as_ref(), wanted, interval, now);
-        if when == When::Never {
+    ) -> Option<Due> {
+        let Some(due) = self.pace.due(queue, observed.status.as_ref(), wanted, interval, now) else {
             executor.retries.clear(&status_key(queue));
-            return when;
-        }
+            return None;
+        };
         let is_stubborn =
             |(uid, sent): &(QueueUid, QueueStatus)| *uid == observed.uid && sent.same_meaning(wanted);
         let stubborn = self.pace.written.filter(|_| self.sent.as_ref().is_some_and(is_stubborn));
         let stubborn = stubborn.and_then(|at| at.checked_add(STATUS_RESEND_INTERVAL));
-        match executor.retries.until(&status_key(queue)).max(stubborn) {
-            Some(until) if until > now => When::At(until),
-            _ => when,
-        }
+        let retry = executor.retries.until(&status_key(queue));
+        let at = [stubborn, retry].into_iter().flatten().fold(due.at, Instant::max);
+        Some(Due { at, ..due })
     }
 
     fn quota_state(
@@ -205,18 +200,9 @@ fn write(queue: &QueueName, observed: &ObservedQueue, wanted: QueueStatus) -> Op
     Some(Operation { purpose: Purpose::Status { queue, uid, wanted }, object, life, request })
 }
 
-/// What a status lists of evicted pods.
-fn listed(status: Option<&QueueStatus>) -> &[RecentReclaim] {
-    status.map(|status| status.recent_reclaims.as_slice()).unwrap_or_default()
-}
-
-/// Whether both reports say the same of `queue`.
-fn same(former: &Report, report: &Report, queue: &QueueName) -> bool {
-    former.plan.queues.get(queue) == report.plan.queues.get(queue)
-        && former.plan.stalled.get(queue) == report.plan.stalled.get(queue)
-        && former.refused.get(queue) == report.refused.get(queue)
-        && former.contested.get(queue) == report.contested.get(queue)
-        && former.blocked.get(queue) == report.blocked.get(queue)
+/// Whether both plans say the same of `queue`.
+fn same(former: &Plan, plan: &Plan, queue: &QueueName) -> bool {
+    former.queues.get(queue) == plan.queues.get(queue) && former.stalled.get(queue) == plan.stalled.get(queue)
 }
 
 /// Whether the plan is about this life of the Queue and about its spec as it is, and the Queue is to stay.

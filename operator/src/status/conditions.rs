@@ -16,22 +16,23 @@ use super::{unmet, withheld};
 use crate::message::{MOST, amounts_of, listed, message};
 
 /// What is known about one queue beyond the plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Circumstances {
     /// How the write of its quota stands.
     pub quota: QuotaState,
     /// Why pods that should leave for it cannot be evicted, if so.
     pub blocked: Option<Blocked>,
-    /// The pods of it that were evicted and that its status does not list yet, newest first.
-    pub reclaims: Vec<RecentReclaim>,
+    /// The pods of it that this process evicted, newest first.
+    pub reclaims: Arc<Vec<RecentReclaim>>,
     /// The objects of its namespace that cannot be decoded, if there are any.
     pub skipped: Option<Arc<Vec<SkippedObject>>>,
 }
 
 /// How the write of one quota stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum QuotaState {
     /// The amounts of the plan are enforced.
+    #[default]
     InForce,
     /// They will be in a moment: a normal write takes some milliseconds, which is no news.
     Settling,

@@ -9,17 +9,13 @@ use quotient_engine::names::QueueName;
 use quotient_engine::stable_hash;
 use tokio::time::Instant;
 
-/// When to write a status.
+/// When a status is to be written that says something new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
-    /// It says what the stored one says.
-    Never,
-    /// At once.
-    Now,
-    /// Now, or a little later if there are many: it only informs.
-    Soon,
-    /// At this time, unless something more urgent comes.
-    At(Instant),
+pub(super) struct Due {
+    /// Not before, and then unless something more urgent comes.
+    pub(super) at: Instant,
+    /// Whether it only informs, so that it may be a little later if there are many.
+    pub(super) informs: bool,
 }
 
 /// How long what only informs has to wait for more of its kind: pods come and go in groups.
@@ -45,23 +41,24 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// When `wanted` is to replace `stored`. What only informs is written every `interval`, and a little later for some queues,
-    /// so that they do not all write at the same moment.
-    pub(super) fn when(
+    /// When `wanted` is to replace `stored`; none if it says the same. What only informs is written every `interval`, and a
+    /// little later for some queues, so that they do not all write at the same moment.
+    pub(super) fn due(
         &mut self,
         queue: &QueueName,
         stored: Option<&QueueStatus>,
         wanted: &QueueStatus,
         interval: Duration,
         now: Instant,
-    ) -> When {
-        let Some(stored) = stored else { return When::Now };
+    ) -> Option<Due> {
+        let at_once = Some(Due { at: now, informs: false });
+        let Some(stored) = stored else { return at_once };
         if stored.same_meaning(wanted) {
             self.stale = None;
-            return When::Never;
+            return None;
         }
         if is_urgent(stored, wanted) {
-            return When::Now;
+            return at_once;
         }
         let since = *self.stale.get_or_insert(now);
         let gathered = since.checked_add(GATHER.min(interval));
@@ -74,10 +71,7 @@ impl Pace {
         };
         let wait = wait.saturating_add(jitter(queue, interval));
         let rested = self.written.and_then(|written| written.checked_add(wait));
-        match gathered.max(rested) {
-            Some(due) if due > now => When::At(due),
-            _ => When::Soon,
-        }
+        Some(Due { at: gathered.max(rested).unwrap_or(now), informs: true })
     }
 
     /// The status was written.
@@ -155,42 +149,40 @@ mod tests {
     }
 
     impl Written {
-        /// When `wanted` is written that comes so many seconds later; the seconds where it has to wait.
-        fn when(&mut self, wanted: &QueueStatus, second: u64) -> Result<When, u64> {
+        /// When `wanted` is due that comes so many seconds later, in seconds, and whether it only informs.
+        fn due(&mut self, wanted: &QueueStatus, second: u64) -> Option<(u64, bool)> {
             let now = self.start + Duration::from_secs(second);
-            match self.pace.when(&queue(), Some(&self.stored), wanted, INTERVAL, now) {
-                When::At(due) => Err(due.duration_since(self.start).as_secs()),
-                when => Ok(when),
-            }
+            let due = self.pace.due(&queue(), Some(&self.stored), wanted, INTERVAL, now)?;
+            Some((due.at.duration_since(self.start).as_secs(), due.informs))
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn shares_are_written_at_once_and_usage_now_and_then() {
         let mut it = written();
-        let first = Pace::default().when(&queue(), None, &it.stored, INTERVAL, it.start);
-        assert_eq!(first, When::Now);
-        assert_eq!(it.when(&status("3", "1"), 0), Ok(When::Never));
-        assert_eq!(it.when(&status("4", "1"), 0), Ok(When::Now));
-        let due = it.when(&status("3", "2"), 0).unwrap_err();
-        assert!((15..18).contains(&due), "usage was written a moment ago: {due}");
+        let first = Pace::default().due(&queue(), None, &it.stored, INTERVAL, it.start);
+        assert_eq!(first, Some(Due { at: it.start, informs: false }));
+        assert_eq!(it.due(&status("3", "1"), 0), None);
+        assert_eq!(it.due(&status("4", "1"), 0), Some((0, false)));
+        let (due, informs) = it.due(&status("3", "2"), 0).unwrap();
+        assert!((15..18).contains(&due) && informs, "usage was written a moment ago: {due}");
         // The last value is written in the end.
-        assert_eq!(it.when(&status("3", "2"), due + 1), Ok(When::Soon));
+        assert_eq!(it.due(&status("3", "2"), due + 1), Some((due, true)));
         // After a quiet time usage is written soon.
         it.pace = Pace::default();
-        assert_eq!(it.when(&status("3", "2"), 100), Err(101));
-        assert_eq!(it.when(&status("3", "3"), 101), Ok(When::Soon));
+        assert_eq!(it.due(&status("3", "2"), 100), Some((101, true)));
+        assert_eq!(it.due(&status("3", "3"), 101), Some((101, true)));
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_only_others_have_changed_is_seldom_written() {
         let mut it = written();
         let share = QueueStatus { nominal: Some([("cpu", "4")].into()), ..it.stored.clone() };
-        assert!(it.when(&share, 60).is_err());
+        let (due, informs) = it.due(&share, 60).unwrap();
+        assert!((300..304).contains(&due) && informs, "{due}");
         // It goes along with whatever else is to be said.
-        let used = QueueStatus { used: Some([("cpu", "2")].into()), ..share.clone() };
-        assert_eq!(it.when(&used, 61), Ok(When::Soon));
-        assert_eq!(it.when(&share, 320), Ok(When::Soon));
+        let used = QueueStatus { used: Some([("cpu", "2")].into()), ..share };
+        assert_eq!(it.due(&used, 61), Some((61, true)));
     }
 
     #[tokio::test(start_paused = true)]
@@ -198,8 +190,8 @@ mod tests {
         let mut it = written();
         let started = it.stored.clone();
         it.stored.unmet = vec![unmet("web")];
-        let due = it.when(&started, 0).unwrap_err();
-        assert!((3..6).contains(&due), "{due}");
+        let (due, informs) = it.due(&started, 0).unwrap();
+        assert!((3..6).contains(&due) && informs, "{due}");
     }
 
     fn unmet(name: &str) -> Unmet {
@@ -226,7 +218,7 @@ mod tests {
             QueueStatus { not_created_since: [("2".to_owned(), time())].into(), ..stored.clone() },
             QueueStatus { short_since: Some(time()), ..stored.clone() },
         ] {
-            assert_eq!(it.when(&urgent, 0), Ok(When::Now), "{urgent:?}");
+            assert_eq!(it.due(&urgent, 0), Some((0, false)), "{urgent:?}");
         }
         let window = LendingWindow { size: "2".into(), target: "1".into(), used: time(), lost: None };
         for paced in [
@@ -236,7 +228,7 @@ mod tests {
             QueueStatus { nominal: Some([("cpu", "1")].into()), ..stored.clone() },
             QueueStatus { unmet: vec![unmet("x")], ..stored.clone() },
         ] {
-            assert!(it.when(&paced, 0).is_err(), "{paced:?}");
+            assert!(it.due(&paced, 0).unwrap().1, "{paced:?}");
         }
     }
 

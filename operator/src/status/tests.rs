@@ -76,13 +76,9 @@ fn plan(queue: QueuePlan) -> Plan {
     }
 }
 
-fn normal() -> Circumstances {
-    Circumstances { quota: QuotaState::InForce, blocked: None, reclaims: Vec::new(), skipped: None }
-}
-
 /// The write of its quota stands like this.
 fn quota(quota: QuotaState) -> Circumstances {
-    Circumstances { quota, ..normal() }
+    Circumstances { quota, ..Circumstances::default() }
 }
 
 /// These budgets cannot be read.
@@ -93,7 +89,7 @@ fn skipped(names: &[&str]) -> Circumstances {
         error: "status.conditions: invalid type".to_owned(),
     };
     let objects: Vec<SkippedObject> = names.iter().map(object).collect();
-    Circumstances { skipped: Some(objects.into()), ..normal() }
+    Circumstances { skipped: Some(objects.into()), ..Circumstances::default() }
 }
 
 fn status(
@@ -130,12 +126,12 @@ fn check<'a>(cases: impl IntoIterator<Item = (&'a str, Plan, Circumstances)>, ex
 
 /// The same where nothing but the plan of the queue is out of the ordinary.
 fn check_queues<'a>(cases: impl IntoIterator<Item = (&'a str, QueuePlan)>, expected: &Expect) {
-    check(cases.into_iter().map(|(case, queue)| (case, plan(queue), normal())), expected);
+    check(cases.into_iter().map(|(case, queue)| (case, plan(queue), Circumstances::default())), expected);
 }
 
 #[test]
 fn a_queue_that_has_its_share() {
-    let mut status = status(&plan(settled()), None, &normal(), 10);
+    let mut status = status(&plan(settled()), None, &Circumstances::default(), 10);
     assert_eq!((printed(&status).as_str(), status.conditions.len()), ("OK\n", 6));
     status.conditions.clear();
     assert_eq!(
@@ -231,13 +227,13 @@ fn why_a_queue_is_starved_and_what_waits_in_it() {
     );
     let queue = withheld(Withheld::OperatorMode(Mode::Observe));
     assert_eq!(
-        status(&plan(queue), None, &normal(), 10).unmet[0].message,
+        status(&plan(queue), None, &Circumstances::default(), 10).unmet[0].message,
         "The pods cannot start because the operator runs in mode Observe. No pod is evicted for it. The quota rises as pods of \
          other queues finish."
     );
     // Where no eviction is allowed at all, that comes before the pod that is blocked.
     let blocked = Blocked::of_pods(KeptReason::Budget, "pod b/web cannot be evicted".to_owned());
-    let blocked = || Circumstances { blocked: Some(blocked.clone()), ..normal() };
+    let blocked = || Circumstances { blocked: Some(blocked.clone()), ..Circumstances::default() };
     check(
         [ShortReason::Blocked, EvictionsDisabled]
             .map(|reason| (reason.name(), plan(starved(reason)), blocked())),
@@ -255,7 +251,7 @@ fn what_a_queue_uses_above_its_share_is_lent_by_those_that_use_less() {
     let amounts_of = |used| {
         let mut plan = plan(QueuePlan { used, ..settled() });
         plan.queues.insert(QueueName::new("b", "batch"), QueuePlan { used: amounts(4000, 1), ..settled() });
-        let status = status(&plan, None, &normal(), 10);
+        let status = status(&plan, None, &Circumstances::default(), 10);
         (status.borrowed, status.lent)
     };
     assert_eq!(amounts_of(amounts(5000, 2)).0, Some([("cpu", "2")].into()));
@@ -276,7 +272,7 @@ fn what_keeps_a_quota_from_being_as_planned() {
             ("observes", observing(), quota(QuotaState::Waiting)),
             // A parent has no quota of its own.
             ("observing parent", parent(), quota(QuotaState::Waiting)),
-            ("paused", paused(), normal()),
+            ("paused", paused(), Circumstances::default()),
             // The quota was deleted: it stays so, and that is no failure.
             (
                 "left",
@@ -314,7 +310,7 @@ fn what_keeps_a_quota_from_being_as_planned() {
 
 #[test]
 fn a_quota_that_moves_normally_is_no_news() {
-    let first = status(&plan(settled()), None, &normal(), 10);
+    let first = status(&plan(settled()), None, &Circumstances::default(), 10);
     assert!(status(&plan(moving()), Some(&first), &quota(QuotaState::Settling), 20).same_meaning(&first));
     let late = status(&plan(moving()), Some(&first), &quota(QuotaState::Waiting), 30);
     assert_eq!(printed(&late), printed(&status(&plan(moving()), None, &quota(QuotaState::Settling), 20)));
@@ -328,9 +324,9 @@ fn what_concerns_every_queue_is_told_by_each() {
     let held = |reason| Plan { held: Some(reason), ..plan(settled()) };
     check(
         [
-            ("no nodes", Plan { capacity: Amounts::new(), ..plan(settled()) }, normal()),
-            ("fewer nodes", held(ShortReason::CapacityUntrusted), normal()),
-            ("silence", held(ShortReason::ViewStale), normal()),
+            ("no nodes", Plan { capacity: Amounts::new(), ..plan(settled()) }, Circumstances::default()),
+            ("fewer nodes", held(ShortReason::CapacityUntrusted), Circumstances::default()),
+            ("silence", held(ShortReason::ViewStale), Circumstances::default()),
             ("one object", plan(settled()), skipped(&["web"])),
             ("three objects", plan(settled()), skipped(&["web", "x", "y"])),
         ],
@@ -353,7 +349,7 @@ fn what_concerns_every_queue_is_told_by_each() {
 fn the_state_names_a_mode_below_full_unless_something_is_wrong() {
     let state = |mode, starved: Option<ShortReason>, used| {
         let queue = QueuePlan { starved, used: amounts(used, 1), ..in_mode(mode) };
-        status(&plan(queue), None, &normal(), 10).summary.unwrap().state.unwrap()
+        status(&plan(queue), None, &Circumstances::default(), 10).summary.unwrap().state.unwrap()
     };
     let disabled = Some(ShortReason::EvictionsDisabled);
     assert_eq!(state(Mode::Observe, disabled, 1000), "Observe");
@@ -364,7 +360,7 @@ fn the_state_names_a_mode_below_full_unless_something_is_wrong() {
 
 #[test]
 fn a_stalled_queue_says_what_to_mend_and_has_no_amounts() {
-    let former = status(&plan(settled()), None, &normal(), 10);
+    let former = status(&plan(settled()), None, &Circumstances::default(), 10);
     let stall = Stall {
         generation: 1,
         uid: "1".into(),
@@ -372,7 +368,7 @@ fn a_stalled_queue_says_what_to_mend_and_has_no_amounts() {
         message: "the older Queue a/first governs the namespace".into(),
     };
     let plan = Plan { stalled: [(team(), stall)].into(), ..Plan::default() };
-    let status = status(&plan, Some(&former), &normal(), 20);
+    let status = status(&plan, Some(&former), &Circumstances::default(), 20);
     expect![[r#"
         NamespaceTaken
           Ready=False NamespaceTaken: the older Queue a/first governs the namespace
@@ -406,7 +402,7 @@ fn what_is_remembered_and_what_waits_is_written() {
     let plan = plan(queue);
     let overview = Overview::of(&plan);
     let now = Timestamp::from_second(10).unwrap();
-    let status = compose(&overview, &team(), Some(3), None, &normal(), now).unwrap();
+    let status = compose(&overview, &team(), Some(3), None, &Circumstances::default(), now).unwrap();
     let written = serde_json::to_value(&status).unwrap();
     assert_eq!(
         written["windows"],
@@ -429,7 +425,9 @@ fn what_is_remembered_and_what_waits_is_written() {
     assert_eq!(written["unmet"][0]["pods"], 3);
     // What is read back is what is composed, so that nothing is written at rest.
     let read: QueueStatus = serde_json::from_value(written).unwrap();
-    assert!(read.same_meaning(&compose(&overview, &team(), Some(3), Some(&read), &normal(), now).unwrap()));
+    assert!(read.same_meaning(
+        &compose(&overview, &team(), Some(3), Some(&read), &Circumstances::default(), now).unwrap()
+    ));
 }
 
 #[test]

@@ -122,7 +122,7 @@ async fn every_victim_is_evicted_once_and_by_its_uid() {
             "Reclaimed on ReplicaSet web: 2 pods evicted for queue b/team".to_owned(),
         ]
     );
-    let listed = it.context.reclaims.unsaved(&"queue-a".into(), &[]);
+    let listed = it.context.reclaims.of(&"queue-a".into());
     let mut listed: Vec<(&str, Option<i32>)> = listed.iter().map(|one| (&*one.pod, one.rank)).collect();
     listed.sort_unstable();
     assert_eq!(listed, [("p3", Some(2)), ("p4", Some(1))]);
