@@ -46,7 +46,7 @@ fn gang_ready(decided: &QueueJobPlan) -> ConditionReport {
     }
 }
 
-/// It has lost slots until it has as many again, or needs them no more.
+/// From when it loses slots until it gets more or needs them no more.
 fn preempted(decided: &QueueJobPlan, stored: &QueueJobStatus) -> ConditionReport {
     let slots: u32 = decided.slots.iter().copied().fold(0, u32::saturating_add);
     if decided.loses {
