@@ -154,3 +154,50 @@ fn a_pod_that_fits_no_node_keeps_no_other_of_its_queue_from_one() {
         "#]],
     );
 }
+
+/// The first pod of `web` that is created takes the only other place: no pod is moved there.
+#[test]
+fn no_pod_is_moved_aside_to_the_place_of_a_promised_pod() {
+    let scenario = |replicas: u32| {
+        format!(
+            "node n1 cpu=4 labels=zone:a
+             node n2 cpu=2
+             node n3 cpu=1
+             queue a request=all
+             queue b fixed=cpu:3 guaranteed=cpu:3
+             owner a/web replicas={replicas} cpu=2 pods=p1 node=n1 started=10
+             pod b/big cpu=3 pending owner=train selector=zone:a stuck=990"
+        )
+    };
+    explains(&scenario(1), &expect!["evict a/p1 for b: MovedAside"]);
+    no_pod_goes(&scenario(2), "pod big, 3c: Fragmented");
+}
+
+/// What `web` leaves beside the pod that it makes room for is a place for `other`, which comes first and had none before.
+#[test]
+fn while_a_pod_is_moved_aside_no_other_is() {
+    let scenario = |leaves: &str| {
+        format!(
+            "node n1 cpu=4 memory=4Gi labels=zone:a
+             node n2 cpu=8 memory=4Gi labels=zone:b
+             node n3 cpu=1 memory=4Gi labels=zone:c
+             queue a request=all
+             queue b guaranteed=cpu:6,memory:1Gi
+             owner a/web replicas=1 cpu=1 memory=4Gi
+             owner a/other replicas=1 cpu=2 memory=1Gi
+             pod a/w1 cpu=1 memory=4Gi node=n2 started=20 owner=web {leaves}
+             pod a/o1 cpu=2 memory=1Gi node=n1 started=10 owner=other
+             pod b/large cpu=3 memory=256Mi priority=1 pending selector=zone:a owner=large stuck=990
+             pod b/small cpu=3 memory=256Mi pending selector=zone:b owner=small stuck=990"
+        )
+    };
+    explains(
+        &scenario(""),
+        &expect![[r#"
+        pod large, 3c 256Mi: Fragmented
+        evict a/w1 for b: MovedAside
+        later evict a/o1 for b: MovedAside
+    "#]],
+    );
+    no_pod_goes(&scenario("terminating evicted deadline=1030"), "pod large, 3c 256Mi: WaitingForPreemption");
+}

@@ -92,16 +92,23 @@ impl<'a> Context<'a> {
     /// A pod that a user has evicted holds up no queue: it was given more time than Quotient gives, or its queue uses no more
     /// than its target.
     fn is_under_way(&self) -> bool {
-        let now = self.snapshot.now;
         let is_losing = |leaf: &&Leaf<'_>| {
             let charged = || leaf.namespace_usage.charged.of(self.governed);
-            leaf.namespace_usage.pods.terminating > 0 && !charged().less(&self.targets[leaf.at]).is_empty()
+            !charged().less(&self.targets[leaf.at]).is_empty()
         };
-        let leaves = |leaf: &Leaf<'_>| {
+        self.same_targets && self.losing_victims().any(|leaf| is_losing(&leaf))
+    }
+
+    /// The leaves that a victim is on its way out of, as far as can be seen.
+    fn losing_victims(&self) -> impl Iterator<Item = &'a Leaf<'a>> {
+        let now = self.snapshot.now;
+        let leaves = move |leaf: &&Leaf<'_>| {
             let most = leaf.eviction.most_grace_seconds();
             let is_ours = |pod: &Pod| pod.evicted && pod.is_terminating() && pod.deletion_seconds <= most;
-            leaf.state.pods.iter().any(|pod| is_ours(pod) && pod.is_charged() && !pod.is_overdue(now))
+            let mut pods = leaf.state.pods.iter();
+            leaf.namespace_usage.pods.terminating > 0
+                && pods.any(|pod| is_ours(pod) && pod.is_charged() && !pod.is_overdue(now))
         };
-        self.same_targets && self.each_leaf().filter(is_losing).any(leaves)
+        self.each_leaf().filter(leaves)
     }
 }

@@ -202,8 +202,7 @@ impl<'a> Simulation<'a> {
         }
         for (place, (node, shape)) in (mark.placed..).zip(self.placed.split_off(mark.placed)) {
             self.placed_on.remove(&(node, place));
-            self.node_resources.give(node, &shape.requests);
-            self.searches.values_mut().for_each(|search| search.changed(node, true));
+            self.vacate(node, shape);
         }
         let back = self.victims.split_off(mark.victims);
         back.iter().rev().for_each(|victim| self.shift(&victim.candidate, true));
@@ -262,6 +261,12 @@ impl<'a> Simulation<'a> {
         self.node_resources.take(node, &shape.requests);
         self.placed_on.insert((node, self.placed.len()));
         self.placed.push((node, shape));
+    }
+
+    /// Gives back the room of a pod of `shape` on a node.
+    pub(super) fn vacate(&mut self, node: At, shape: &Shape) {
+        self.node_resources.give(node, &shape.requests);
+        self.searches.values_mut().for_each(|search| search.changed(node, false));
     }
 
     /// Whether some of its pods are chosen already.

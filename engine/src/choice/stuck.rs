@@ -4,9 +4,10 @@ use super::reclaim::Reclaim;
 use super::rules::Scope;
 use crate::amounts::Amounts;
 use crate::demand::{node_patience, within};
+use crate::nodes::At;
 use crate::plan::Preemptor;
 use crate::reasons::{EvictionReason, ShortReason};
-use crate::snapshot::Pod;
+use crate::snapshot::{Pod, Shape};
 use crate::tree::BranchId;
 
 impl<'a> Reclaim<'a> {
@@ -86,17 +87,32 @@ impl<'a> Reclaim<'a> {
         }
         let others = leaf.staying.less(&requests);
         if pod.stuck.is_some() && within(&leaf.queue.guaranteed, &others, &requests) > 0 {
-            // A moved pod is within its queue's share, so it is created again, perhaps before the pod that it made room for.
-            let scope = Scope {
-                within_target: true,
-                reason: EvictionReason::MovedAside,
-                priority: Some(pod.priority),
-                ..scope
-            };
-            if self.simulation.place_pod(&pod.shape, &scope).is_ok() {
+            // What a victim leaves beside the pod that it goes for may be the place that the next one is moved to.
+            if self.context.losing_victims().next().is_some() {
+                return Ok(Some(ShortReason::WaitingForPreemption));
+            }
+            if self.move_aside(pod, scope) {
                 return Ok(Some(ShortReason::WaitingForPreemption));
             }
         }
         Err(ShortReason::Fragmented)
+    }
+    /// Makes room for `pod` by pods that their own queues may have. Promised pods keep the places that are free for them: among
+    /// them may be one that comes in the place of a pod that was moved.
+    fn move_aside(&mut self, pod: &'a Pod, scope: Scope) -> bool {
+        // A moved pod is within its queue's share, so it is created again, perhaps before the pod that it made room for.
+        let scope = Scope {
+            within_target: true,
+            reason: EvictionReason::MovedAside,
+            priority: Some(pod.priority),
+            ..scope
+        };
+        let simulation = &mut self.simulation;
+        let promised = self.promised_pods.iter();
+        let kept = promised.filter_map(|shape| Some((simulation.node_resources.reserve(shape)?, *shape)));
+        let kept: Vec<(At, &Shape)> = kept.collect();
+        let is_placed = simulation.place_pod(&pod.shape, &scope).is_ok();
+        kept.into_iter().for_each(|(node, shape)| simulation.vacate(node, shape));
+        is_placed
     }
 }
