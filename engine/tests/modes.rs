@@ -255,6 +255,63 @@ fn no_pod_goes_in_vain_beside_withheld_evictions() {
     }
 }
 
+/// Each pod of `c` needs a whole node. What `b` alone gives is enough for one of them, but on no node.
+#[test]
+fn no_part_of_a_node_is_freed_beside_withheld_evictions() {
+    decides(
+        "node n1..2 cpu=4
+         queue a weight=0 mode=Quota
+         queue b weight=0
+         queue c
+         owner a/batch replicas=2 cpu=2
+         owner b/batch replicas=2 cpu=2
+         pod a/p1 cpu=2 node=n1 started=10 owner=batch
+         pod a/p2 cpu=2 node=n2 started=20 owner=batch
+         pod b/q1 cpu=2 node=n1 started=10 owner=batch
+         pod b/q2 cpu=2 node=n2 started=20 owner=batch
+         owner c/web replicas=2 cpu=4",
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 0c, allocated 0c, used 4c
+              b: deserved 0c, allocated 0c, used 4c
+              c: deserved 8c, allocated 0c, used 0c, preempting 0c (EvictionsDisabled: a is in Quota), lacks 8c
+                2 pods of ReplicaSet web, 4c each: EvictionsDisabled
+              would evict b/q2 for c: Reclaimed
+              would evict a/p2 for c: Reclaimed
+              would evict b/q1 for c: Reclaimed
+              would evict a/p1 for c: Reclaimed
+              lower a, b, c
+        "#]],
+    );
+}
+
+/// What `a` keeps is for `web`. The pod `waits` exists and needs what `b` gives.
+#[test]
+fn pods_go_for_a_pod_that_exists_beside_withheld_evictions() {
+    decides(
+        "node n1 cpu=2 labels=zone:a
+         node n2 cpu=2 labels=zone:b
+         queue a weight=0 mode=Quota
+         queue b weight=0
+         queue c guaranteed=cpu:4
+         owner a/batch replicas=1 cpu=2 pods=p1 node=n1 started=10
+         owner b/batch replicas=1 cpu=2 pods=q1 node=n2 started=10
+         owner c/web replicas=1 cpu=2 selector=zone:a
+         pod c/waits cpu=2 pending selector=zone:b owner=train stuck=990",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 0c, allocated 0c, used 2c
+              b: deserved 0c, allocated 0c, used 2c
+              c: deserved 4c, allocated 2c, used 2c, preempting 0c (EvictionsDisabled: a is in Quota), lacks 2c
+                pod waits, 2c: WaitingForPreemption
+                1 pods of ReplicaSet web, 2c each: EvictionsDisabled
+              would evict a/p1 for c: Reclaimed
+              lower a, b, c
+              evict b/q1 once its quota is in force
+        "#]],
+    );
+}
+
 #[test]
 fn a_plan_is_due_again_when_the_next_pause_ends() {
     let next = |text: &str| plan(&story::parse(text)).next_change;

@@ -27,7 +27,7 @@ mod work;
 
 pub use budgets::Budgets;
 pub(crate) use nodes::{Group, Search};
-pub(crate) use outcome::ReclaimResult;
+pub(crate) use outcome::{EvictionSet, ReclaimResult};
 pub(crate) use queue_state::QueueState;
 pub(crate) use reclaim::evictions;
 pub(crate) use rules::Rules;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::simulation::Simulation;
+use super::simulation::{Simulation, Victim};
 use crate::amounts::Amounts;
 use crate::names::QueueName;
 use crate::plan::{Eviction, PassedOver, PodId, Unmet};
@@ -16,6 +16,8 @@ use crate::tree::BranchId;
 pub(crate) struct ReclaimResult {
     /// The pods to evict, in order.
     pub(crate) evictions: Vec<Eviction>,
+    /// What of them is of use only together, in the same order.
+    pub(crate) sets: Vec<EvictionSet>,
     /// The queues of these whose lowered quotas are not in force yet.
     not_in_force: BTreeSet<QueueName>,
     /// The leaves that lack something, and what stands in the way, where it is more than the time that pods take to go.
@@ -36,10 +38,29 @@ pub(crate) struct ReclaimResult {
     pub(crate) unproven: Option<QueueName>,
 }
 
+/// So many evictions that are of use only together: of a gang, or for one pod on its node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EvictionSet {
+    pub(crate) count: usize,
+    /// Whether they are for a pod that exists: its room is not owed.
+    pub(crate) for_existing: bool,
+}
+
+impl EvictionSet {
+    fn of(victims: &[Victim<'_>]) -> Self {
+        Self {
+            count: victims.iter().map(|victim| victim.candidate.pods().len()).sum(),
+            for_existing: victims.iter().any(|victim| victim.pod.is_some_and(|pod| pod.exists)),
+        }
+    }
+}
+
 impl ReclaimResult {
     /// Records the victims.
     pub(super) fn evict(&mut self, simulation: &Simulation<'_>) {
         let (context, victims) = (simulation.context, &simulation.victims);
+        let sets = victims.chunk_by(|one, next| one.pod.is_some() && one.pod == next.pod);
+        self.sets = sets.map(EvictionSet::of).collect();
         // What a leaf uses and deserves, which is the same for all that it loses.
         let mut givers: BTreeMap<BranchId, (Arc<Amounts>, Arc<Amounts>)> = BTreeMap::new();
         self.evictions.reserve(victims.len());

@@ -90,8 +90,9 @@ impl<'a> Simulation<'a> {
                 return Err(if possible { ShortReason::Fragmented } else { ShortReason::NoNodeFits });
             };
             let mark = self.mark();
+            let pod = self.next_placed(scope.exists);
             for candidate in &victims {
-                self.take(candidate.clone(), scope.beneficiary, scope.reason);
+                self.take(candidate.clone(), scope.beneficiary, scope.reason, Some(pod));
             }
             self.place(node, shape);
             if !scope.within_target || self.place_elsewhere(node, &victims) {

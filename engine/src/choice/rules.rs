@@ -48,6 +48,8 @@ pub(super) struct Scope {
     /// Whether no queue goes below its target: a claim without pods comes in no units, so a part of it serves as well.
     pub(super) spares_targets: bool,
     pub(super) reason: EvictionReason,
+    /// Whether the pod that needs room exists.
+    pub(super) exists: bool,
 }
 
 impl Scope {
@@ -61,6 +63,7 @@ impl Scope {
             within_target: false,
             spares_targets: false,
             reason: EvictionReason::Overcommitted,
+            exists: false,
         }
     }
 

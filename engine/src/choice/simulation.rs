@@ -30,6 +30,17 @@ pub(super) struct Victim<'a> {
     /// The leaf that gains by it.
     pub(super) beneficiary: Option<BranchId>,
     pub(super) reason: EvictionReason,
+    /// The pod that gets its room on its node; none where only quotas lack room.
+    pub(super) pod: Option<PlacedPod>,
+}
+
+/// A pod that is placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PlacedPod {
+    /// Its place among all that were placed.
+    number: usize,
+    /// Whether it exists, and waits for a node.
+    pub(super) exists: bool,
 }
 
 /// The gangs that go as a whole, each with its leaf.
@@ -254,6 +265,11 @@ impl<'a> Simulation<'a> {
         for (at, amounts) in needed {
             self.contested[*at].add_all(&amounts.of(&short));
         }
+    }
+
+    /// The next pod that is placed.
+    pub(super) const fn next_placed(&self, exists: bool) -> PlacedPod {
+        PlacedPod { number: self.placed.len(), exists }
     }
 
     /// Puts a pod of `shape` on a node.

@@ -76,7 +76,7 @@ impl<'a> Reclaim<'a> {
         if pod.stuck.is_none() && self.is_short_of(&requests).is_empty() {
             return Ok(None);
         }
-        let scope = self.scope(at, None, Some(pod.priority));
+        let scope = Scope { exists: true, ..self.scope(at, None, Some(pod.priority)) };
         let mark = self.simulation.mark();
         if self.simulation.place_pod(&pod.shape, &scope).is_ok() {
             return Ok(Some(ShortReason::WaitingForPreemption));

@@ -207,7 +207,7 @@ impl<'a, 's> Pass<'a, 's> {
         for candidate in victims {
             self.goes_for.extend(candidate.everything().map(|pod| (&pod.uid, number)));
             // What is reported is the reason of the scaling.
-            self.simulation.take(candidate, Some(self.queue_state.leaf.at), EvictionReason::Reclaimed);
+            self.simulation.take(candidate, Some(self.queue_state.leaf.at), EvictionReason::Reclaimed, None);
         }
     }
 }
