@@ -92,11 +92,17 @@ fn of_nodes(usage: &Usage<'_>) -> (Amounts, Amounts) {
 /// An unmanaged one holds its pods that are *bound* to nodes; pending pods would let one absurd pod empty C. One whose quota
 /// still counts as granted ([`NamespaceState::granting_quota`]) holds what that quota may let in, or what is charged if that
 /// is more, and what a Queue that is not seen is owed. In Gate mode, where the quota names the limit, it holds what was granted:
-/// no gate is removed for more. Pods that wait gated hold nothing.
+/// no gate is removed for more. The mode of a Queue that is gone is not known, so its quota may name the limit as well. Pods that
+/// wait gated hold nothing.
 fn held_in(namespace: &NamespaceState, namespace_usage: &NamespaceUsage) -> Amounts {
     let mut held = namespace_usage.bound.clone();
     if let Some(quota) = namespace.granting_quota() {
-        let most = if namespace.is_in_gate_mode() { quota.allocated().clone() } else { quota.ceilings() };
+        let most = match &quota.granted {
+            Some(granted) if namespace.is_in_gate_mode() => granted.clone(),
+            Some(granted) if namespace.vacant => granted.max(&quota.unconfirmed),
+            None if namespace.is_in_gate_mode() => quota.hard.clone(),
+            _ => quota.ceilings(),
+        };
         let gated = total(namespace.gated_pods().map(Pod::requests));
         let charged = namespace_usage.charged.less(&gated);
         for (resource, ceiling) in most.iter() {

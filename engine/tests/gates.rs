@@ -368,7 +368,7 @@ fn of_a_gang_whose_minimum_has_no_room_no_pod_is_let_in() {
 #[test]
 fn a_gated_queue_without_a_share_holds_what_it_was_granted() {
     let waiting = "pod a/waiting-1..60 cpu=1 gated owner=o\npod a/absurd cpu=1000000 gated";
-    let deserved = |queue: &str, more: &str| {
+    let deserved = |queue: &str, more: &str, is_confirmed: bool| {
         let mut snapshot = story::parse(&format!(
             "node n cpu=100
              {queue}
@@ -380,13 +380,15 @@ fn a_gated_queue_without_a_share_holds_what_it_was_granted() {
              {more}"
         ));
         for state in snapshot.namespaces.values_mut() {
-            Arc::make_mut(state).vacant = state.governing().is_none();
+            Arc::make_mut(state).vacant = is_confirmed && state.governing().is_none();
         }
         plan(&snapshot).queues[&QueueName::new("b", "b")].deserved.get(&Resource::Cpu)
     };
     let gated = "queue a admission=Gate limit=cpu:80";
-    assert_eq!(deserved(gated, ""), Amount::new(90_000));
-    assert_eq!(deserved(&format!("{gated} invalid=why"), waiting), Amount::new(90_000));
-    // Its Queue is gone: until the quota is, too, more may be let in.
-    assert_eq!(deserved("", waiting), Amount::new(20_000));
+    assert_eq!(deserved(gated, "", true), Amount::new(90_000));
+    assert_eq!(deserved(&format!("{gated} invalid=why"), waiting, true), Amount::new(90_000));
+    // Of a Queue that is not seen the mode is not known: its quota may let in what it says.
+    assert_eq!(deserved("", waiting, false), Amount::new(20_000));
+    // Of a Queue that is gone it is not known either, but what was granted is.
+    assert_eq!(deserved("", waiting, true), Amount::new(90_000));
 }

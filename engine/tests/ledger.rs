@@ -230,8 +230,13 @@ fn a_deleted_queue_leaves_its_share_once_its_quota_is_collected() {
     let (mut cluster, mut leader) = settled(TWO);
     let standing = cluster.quota("a").clone();
     becomes(&mut cluster, ONE);
+    cluster.is_mute = true;
     leader.settle(&mut cluster);
     // Nothing is written to it, and its amounts stay its own: the Queue may only be unseen.
+    assert_eq!((cluster.quota("a"), cluster.quota("b").hard), (&standing, 2));
+    // It is gone. If it is created again before the quota is collected, it has what that lets in.
+    cluster.is_mute = false;
+    leader.settle(&mut cluster);
     assert_eq!((cluster.quota("a"), cluster.quota("b").hard), (&standing, 2));
     cluster.collect();
     leader.cycle(&mut cluster);

@@ -58,7 +58,8 @@ fn grants(plan: &Plan) -> BTreeMap<&Namespace, (Bounds, Amounts)> {
 /// Whether the Queue that the entry was granted to is gone.
 ///
 /// That a Queue is not seen proves nothing: the view may be older than the ledger, or a list too short. Without a
-/// confirmation the entry ends when the quota is gone, too, and the view can no longer be as old as the entry.
+/// confirmation the entry ends when the view can no longer be as old as the entry. In either case its quota has to be collected:
+/// until then a Queue that is created again has what it lets in.
 ///
 /// A write for the former Queue that lands later does no harm. An update fails, because its quota is gone. A create names an
 /// owner that is gone, so garbage collection deletes that quota again; until then it restricts a namespace that nothing else
@@ -67,6 +68,6 @@ fn is_over(namespace: &Namespace, entry: &Entry, snapshot: &Snapshot) -> bool {
     // The view shows every namespace with an entry, those that are gone included.
     let Some(state) = snapshot.namespaces.get(namespace) else { return false };
     let is_recent = || snapshot.now < entry.changed.plus_seconds(REQUEST_LIFE_SECONDS);
-    let is_owned = || state.quota.as_ref().is_some_and(|quota| quota.owner.is_some());
-    state.governing().is_none() && (state.vacant || !(is_recent() || is_owned()))
+    let is_owned = state.quota.as_ref().is_some_and(|quota| quota.owner.is_some());
+    state.governing().is_none() && !is_owned && (state.vacant || !is_recent())
 }
