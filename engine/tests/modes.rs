@@ -285,6 +285,36 @@ fn no_part_of_a_node_is_freed_beside_withheld_evictions() {
     );
 }
 
+/// One pod of the gang needs what `a` keeps, so room for the other one is of no use. That for `web` is.
+#[test]
+fn no_part_of_the_room_of_a_gang_is_freed_beside_withheld_evictions() {
+    decides(
+        "node n1..2 cpu=2 labels=zone:a
+         node n3 cpu=2 labels=zone:b
+         queue a weight=0 mode=Quota
+         queue b weight=0
+         queue c
+         owner a/batch replicas=1 cpu=2 pods=p1 node=n1 started=10
+         owner b/batch replicas=2 cpu=2
+         pod b/q1 cpu=2 node=n2 started=10 owner=batch
+         pod b/q2 cpu=2 node=n3 started=10 owner=batch
+         owner c/train replicas=2 cpu=2 gang=train min=2 selector=zone:a created=1
+         owner c/web replicas=1 cpu=2 selector=zone:b created=2",
+        &expect![[r#"
+            step 1: capacity 6c
+              a: deserved 0c, allocated 0c, used 2c
+              b: deserved 0c, allocated 0c, used 4c
+              c: deserved 6c, allocated 0c, used 0c, preempting 2c (WaitingForQuota), lacks 6c
+                2 pods of ReplicaSet train, 2c each: WaitingForQuota
+                1 pods of ReplicaSet web, 2c each: WaitingForQuota
+              would evict b/q1 for c: Reclaimed
+              would evict a/p1 for c: Reclaimed
+              lower a, b, c
+              evict b/q2 once its quota is in force
+        "#]],
+    );
+}
+
 /// What `a` keeps is for `web`. The pod `waits` exists and needs what `b` gives.
 #[test]
 fn pods_go_for_a_pod_that_exists_beside_withheld_evictions() {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::rules::{Reclaimed, Scope};
-use super::simulation::{Mark, PlacedPod, Simulation, Victim};
+use super::simulation::{Mark, PlacedUnit, Simulation, Victim};
 use super::sorted_tree::SortedTree;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::candidates::{Candidate, Candidates, select};
@@ -286,13 +286,13 @@ impl<'a> Simulation<'a> {
         amounts.resources().any(|one| all.get(one) > takes.get(one)) && !self.is_above_a_limit(candidate.leaf)
     }
 
-    /// Removes `candidate` with all that go with it, unless it went with another one. `pod` gets its room on its node.
+    /// Removes `candidate` with all that go with it, unless it went with another one. `unit` gets its room on its node.
     pub(crate) fn take(
         &mut self,
         candidate: Candidate<'a>,
         beneficiary: Option<BranchId>,
         reason: EvictionReason,
-        pod: Option<PlacedPod>,
+        unit: Option<PlacedUnit>,
     ) {
         if self.is_gone(&candidate) {
             return;
@@ -302,7 +302,7 @@ impl<'a> Simulation<'a> {
         // They leave first, so the one that is asked first whether it can stay is the one that they go with.
         for one in followers.into_iter().chain(std::iter::once(candidate)) {
             self.shift(&one, false);
-            self.victims.push(Victim { candidate: one, beneficiary, reason, pod });
+            self.victims.push(Victim { candidate: one, beneficiary, reason, unit });
         }
     }
 }

@@ -38,11 +38,11 @@ pub(crate) struct ReclaimResult {
     pub(crate) unproven: Option<QueueName>,
 }
 
-/// So many evictions that are of use only together: of a gang, or for one pod on its node.
+/// So many evictions that are of use only together: of a gang, or for one pod or gang on nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EvictionSet {
     pub(crate) count: usize,
-    /// Whether they are for a pod that exists: its room is not owed.
+    /// Whether they are for a pod that exists: nothing is owed for it.
     pub(crate) for_existing: bool,
 }
 
@@ -50,7 +50,7 @@ impl EvictionSet {
     fn of(victims: &[Victim<'_>]) -> Self {
         Self {
             count: victims.iter().map(|victim| victim.candidate.pods().len()).sum(),
-            for_existing: victims.iter().any(|victim| victim.pod.is_some_and(|pod| pod.exists)),
+            for_existing: victims.iter().any(|victim| victim.unit.is_some_and(|unit| unit.exists)),
         }
     }
 }
@@ -59,7 +59,7 @@ impl ReclaimResult {
     /// Records the victims.
     pub(super) fn evict(&mut self, simulation: &Simulation<'_>) {
         let (context, victims) = (simulation.context, &simulation.victims);
-        let sets = victims.chunk_by(|one, next| one.pod.is_some() && one.pod == next.pod);
+        let sets = victims.chunk_by(|one, next| one.unit.is_some() && one.unit == next.unit);
         self.sets = sets.map(EvictionSet::of).collect();
         // What a leaf uses and deserves, which is the same for all that it loses.
         let mut givers: BTreeMap<BranchId, (Arc<Amounts>, Arc<Amounts>)> = BTreeMap::new();

@@ -90,9 +90,9 @@ impl<'a> Simulation<'a> {
                 return Err(if possible { ShortReason::Fragmented } else { ShortReason::NoNodeFits });
             };
             let mark = self.mark();
-            let pod = self.next_placed(scope.exists);
+            let unit = scope.unit.unwrap_or_else(|| self.next_unit(false));
             for candidate in &victims {
-                self.take(candidate.clone(), scope.beneficiary, scope.reason, Some(pod));
+                self.take(candidate.clone(), scope.beneficiary, scope.reason, Some(unit));
             }
             self.place(node, shape);
             if !scope.within_target || self.place_elsewhere(node, &victims) {

@@ -15,6 +15,7 @@ use crate::demand::first_patience;
 use crate::guarantee::remaining_on_path;
 use crate::leaf::{Leaf, PendingUnits};
 use crate::names::GangName;
+use crate::nodes::At;
 use crate::plan::{Preemptor, Unmet};
 use crate::reasons::{EvictionReason, KeptReason, ShortReason};
 use crate::snapshot::{Shape, VictimPriority};
@@ -62,6 +63,7 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
         is_only_kept: is_under_way,
         pods_left: MOST_PLACED,
         promised_pods: Vec::new(),
+        kept_places: Vec::new(),
         asked: BTreeMap::new(),
         incomplete: BTreeMap::new(),
         taken,
@@ -83,6 +85,8 @@ pub(super) struct Reclaim<'a> {
     pods_left: u32,
     /// The pods that do not exist yet and for which there is room in quotas, or will be.
     pub(super) promised_pods: Vec<&'a Shape>,
+    /// The places that these keep while pods are moved aside.
+    pub(super) kept_places: Vec<(At, &'a Shape)>,
     /// How many units were asked for, in the order of what each leaf wants.
     asked: BTreeMap<BranchId, Vec<u32>>,
     /// Why there is no room for the minimum of which gangs.
@@ -287,6 +291,7 @@ impl<'a> Reclaim<'a> {
         let requests = pending.requests.times(units);
         let mut scope = self.scope(at, None, Some(pending.owner.priority));
         scope.may_evict &= !is_only_kept;
+        scope.unit = (units == 1).then(|| self.simulation.next_unit(false));
         // What was granted of it before is not asked for again: it may be short of what no pod could give.
         let asked = match promise {
             Promise::Granted => requests,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::simulation::Simulation;
+use super::simulation::{PlacedUnit, Simulation};
 use crate::amounts::{Amounts, Resource};
 use crate::candidates::Candidate;
 use crate::guarantee::preemptable;
@@ -48,8 +48,8 @@ pub(super) struct Scope {
     /// Whether no queue goes below its target: a claim without pods comes in no units, so a part of it serves as well.
     pub(super) spares_targets: bool,
     pub(super) reason: EvictionReason,
-    /// Whether the pod that needs room exists.
-    pub(super) exists: bool,
+    /// What needs places on nodes, if it is of use only together; none for pods each of which is of use by itself.
+    pub(super) unit: Option<PlacedUnit>,
 }
 
 impl Scope {
@@ -63,7 +63,7 @@ impl Scope {
             within_target: false,
             spares_targets: false,
             reason: EvictionReason::Overcommitted,
-            exists: false,
+            unit: None,
         }
     }
 

@@ -30,15 +30,15 @@ pub(super) struct Victim<'a> {
     /// The leaf that gains by it.
     pub(super) beneficiary: Option<BranchId>,
     pub(super) reason: EvictionReason,
-    /// The pod that gets its room on its node; none where only quotas lack room.
-    pub(super) pod: Option<PlacedPod>,
+    /// What gets its room on its node; none where only quotas lack room.
+    pub(super) unit: Option<PlacedUnit>,
 }
 
-/// A pod that is placed.
+/// A pod that is placed, or pods that are of use only together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PlacedPod {
-    /// Its place among all that were placed.
-    number: usize,
+pub(crate) struct PlacedUnit {
+    /// The place of the first among all pods that were placed.
+    first: usize,
     /// Whether it exists, and waits for a node.
     pub(super) exists: bool,
 }
@@ -267,9 +267,9 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The next pod that is placed.
-    pub(super) const fn next_placed(&self, exists: bool) -> PlacedPod {
-        PlacedPod { number: self.placed.len(), exists }
+    /// What is placed next.
+    pub(super) const fn next_unit(&self, exists: bool) -> PlacedUnit {
+        PlacedUnit { first: self.placed.len(), exists }
     }
 
     /// Puts a pod of `shape` on a node.

@@ -4,10 +4,9 @@ use super::reclaim::Reclaim;
 use super::rules::Scope;
 use crate::amounts::Amounts;
 use crate::demand::{node_patience, within};
-use crate::nodes::At;
 use crate::plan::Preemptor;
 use crate::reasons::{EvictionReason, ShortReason};
-use crate::snapshot::{Pod, Shape};
+use crate::snapshot::Pod;
 use crate::tree::BranchId;
 
 impl<'a> Reclaim<'a> {
@@ -46,6 +45,9 @@ impl<'a> Reclaim<'a> {
                 self.report(at, Preemptor::of_pod(pod, owner), reason, 1, &pod.shape);
             }
         }
+        for (node, shape) in std::mem::take(&mut self.kept_places) {
+            self.simulation.vacate(node, shape);
+        }
     }
 
     /// Makes room for one pod; says why it still waits. What was done for one that waits in vain has to be undone.
@@ -76,7 +78,8 @@ impl<'a> Reclaim<'a> {
         if pod.stuck.is_none() && self.is_short_of(&requests).is_empty() {
             return Ok(None);
         }
-        let scope = Scope { exists: true, ..self.scope(at, None, Some(pod.priority)) };
+        let unit = Some(self.simulation.next_unit(true));
+        let scope = Scope { unit, ..self.scope(at, None, Some(pod.priority)) };
         let mark = self.simulation.mark();
         if self.simulation.place_pod(&pod.shape, &scope).is_ok() {
             return Ok(Some(ShortReason::WaitingForPreemption));
@@ -97,8 +100,9 @@ impl<'a> Reclaim<'a> {
         }
         Err(ShortReason::Fragmented)
     }
-    /// Makes room for `pod` by pods that their own queues may have. Promised pods keep the places that are free for them: among
-    /// them may be one that comes in the place of a pod that was moved.
+
+    /// Makes room for `pod` by pods that their own queues may have. From the first one on promised pods keep the places that are
+    /// free for them: among them may be one that comes in the place of a pod that was moved.
     fn move_aside(&mut self, pod: &'a Pod, scope: Scope) -> bool {
         // A moved pod is within its queue's share, so it is created again, perhaps before the pod that it made room for.
         let scope = Scope {
@@ -107,12 +111,10 @@ impl<'a> Reclaim<'a> {
             priority: Some(pod.priority),
             ..scope
         };
-        let simulation = &mut self.simulation;
-        let promised = self.promised_pods.iter();
-        let kept = promised.filter_map(|shape| Some((simulation.node_resources.reserve(shape)?, *shape)));
-        let kept: Vec<(At, &Shape)> = kept.collect();
-        let is_placed = simulation.place_pod(&pod.shape, &scope).is_ok();
-        kept.into_iter().for_each(|(node, shape)| simulation.vacate(node, shape));
-        is_placed
+        let promised = std::mem::take(&mut self.promised_pods).into_iter();
+        let node_resources = &mut self.simulation.node_resources;
+        let kept = promised.filter_map(|shape| Some((node_resources.reserve(shape)?, shape)));
+        self.kept_places.extend(kept);
+        self.simulation.place_pod(&pod.shape, &scope).is_ok()
     }
 }
