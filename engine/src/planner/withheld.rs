@@ -103,8 +103,9 @@ fn sets(reclaim: &mut ReclaimResult) -> Vec<Set> {
         .collect()
 }
 
-/// Those of `sets` that are for `beneficiaries` and complete none of their units, the last ones first; and the others. What queues
-/// are owed beside whole units is for others, which may need no more.
+/// Those of `sets` that are for `beneficiaries` and complete none of their units, the last ones first; and the others.
+///
+/// What queues are owed beside whole units is for others, which may need no more.
 fn split(
     beneficiaries: &BTreeMap<QueueName, Withheld>,
     sets: Vec<Set>,
