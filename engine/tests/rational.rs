@@ -1,12 +1,11 @@
-//! Shares against an oracle: exact fractions and single quanta, which the engine uses neither of.
+//! Shares against an oracle: single quanta, and the rule by which they are handed out. The engine has neither.
 
 use proptest::prelude::*;
 use quotient_engine::amounts::{Amount, Resource};
 use quotient_engine::shares::{Claim, divide};
 
 use crate::forest::Grain;
-use crate::oracle::fraction::Fraction;
-use crate::oracle::{PendingPods, Tier, descent, singly, water};
+use crate::oracle::{PendingPods, Tier, descent, singly};
 use crate::{effort, forest};
 
 fn claim(demand: i128, guaranteed: i128, held: i128, weight: u32) -> Claim {
@@ -27,43 +26,29 @@ fn shares(capacity: i128, claims: &[Claim], quantum: i128) -> Vec<i128> {
     divide(Amount::new(capacity), claims, quantum).into_iter().map(Amount::units).collect()
 }
 
-/// Says what is wrong with `shares` as the whole-quanta rounding of the exact ones.
+/// Says what is wrong with `shares` by the divisor rule.
 ///
-/// No claimant is a full quantum below its exact share; what one has above it is what those with a fraction lack,
-/// so it is less than one quantum each; with two claims none is a full quantum off. And no quantum was handed to
-/// one while another one would have stood lower with it, nor to a later one if equal: together with the sum this
-/// says that it *is* the divisor rule's rounding, however it was found.
+/// Together they are all that there is or is wanted. Each is within the tier in which the quanta run out. And no quantum was
+/// handed to one while another one would have stood lower with it, nor to a later one if equal. That leaves one division,
+/// however large the amounts are.
 fn trouble(quanta: i128, pending_pods: &[PendingPods], shares: &[i128]) -> Option<String> {
-    let exact = water::shares(quanta, pending_pods);
     let wanted: i128 = pending_pods.iter().map(|pending| Tier::Rest.end(pending)).sum();
-    let total = Fraction::whole(quanta.min(wanted));
-    if exact.iter().copied().sum::<Fraction>() != total {
-        return Some(format!("the oracle itself is wrong: {exact:?}"));
-    }
-    if Fraction::whole(shares.iter().sum()) != total {
-        return Some(format!("{shares:?} are not {total:?} together"));
+    if shares.iter().sum::<i128>() != quanta.min(wanted) {
+        return Some(format!("{shares:?} are not {quanta} of {wanted} together"));
     }
     let tier = Tier::of(quanta, pending_pods);
-    for (at, (share, fair)) in shares.iter().zip(&exact).enumerate() {
-        let above = Fraction::whole(*share) - *fair;
-        let others = exact.iter().enumerate().filter(|(other, exact)| *other != at && !exact.is_whole());
-        let most = i128::try_from(others.count()).unwrap();
-        if above <= Fraction::whole(-1) || above > Fraction::whole(0) && above >= Fraction::whole(most) {
-            return Some(format!("{at} has {share} for {fair:?}"));
+    let each = || pending_pods.iter().zip(shares).enumerate();
+    for (at, (pending, share)) in each() {
+        if !(tier.start(pending)..=tier.end(pending)).contains(share) {
+            return Some(format!("{at} has {share} in {tier:?}: {pending:?}"));
         }
     }
-    for (taker, pending) in
-        pending_pods.iter().enumerate().filter(|(at, pending)| shares[*at] > tier.start(pending))
-    {
-        let last = (pending.weight == 0, tier.level(pending, shares[taker]), taker);
-        for (waiter, pending) in
-            pending_pods.iter().enumerate().filter(|(at, pending)| shares[*at] < tier.end(pending))
-        {
-            let next = (pending.weight == 0, tier.level(pending, shares[waiter] + 1), waiter);
+    for (taker, (pending, has)) in each().filter(|(_, (pending, share))| **share > tier.start(pending)) {
+        let last = (pending.weight == 0, tier.level(pending, *has), taker);
+        for (waiter, (pending, has)) in each().filter(|(_, (pending, share))| **share < tier.end(pending)) {
+            let next = (pending.weight == 0, tier.level(pending, has + 1), waiter);
             if waiter != taker && last > next {
-                return Some(format!(
-                    "{taker} has a quantum that is {waiter}'s: {shares:?}, exactly {exact:?}"
-                ));
+                return Some(format!("{taker} has a quantum that is {waiter}'s: {shares:?}"));
             }
         }
     }
@@ -103,13 +88,7 @@ proptest! {
     }
 
     #[test]
-    fn shares_are_the_rounding_of_exact_fractions(capacity in 0i128..160, claims in claims(8, 40)) {
-        let pending_pods: Vec<PendingPods> = claims.iter().map(PendingPods::of).collect();
-        prop_assert_eq!(trouble(capacity, &pending_pods, &shares(capacity, &claims, 1)), None);
-    }
-
-    #[test]
-    fn large_shares_are_the_rounding_of_exact_fractions(capacity in 0i128..1 << 34, claims in claims(12, 1 << 32)) {
+    fn large_shares_follow_the_divisor_rule(capacity in 0i128..1 << 34, claims in claims(12, 1 << 32)) {
         let pending_pods: Vec<PendingPods> = claims.iter().map(PendingPods::of).collect();
         prop_assert_eq!(trouble(capacity, &pending_pods, &shares(capacity, &claims, 1)), None);
     }
@@ -172,14 +151,11 @@ proptest! {
     }
 }
 
-/// Examples where fractions and quanta part.
+/// Examples where exact proportions and quanta part.
 #[test]
 fn the_examples_of_the_definition() {
     let weighted = |weights: [u32; 3]| weights.map(|weight| claim(100, 0, 0, weight));
     assert_eq!(shares(10, &weighted([6, 6, 2]), 1), [5, 4, 1]);
     assert_eq!(shares(11, &weighted([6, 6, 2]), 1), [5, 5, 1]);
     assert_eq!(shares(8, &weighted([1, 1, 1]), 1), [3, 3, 2]);
-    let pending_pods = weighted([6, 6, 2]).map(|claim| PendingPods::of(&claim));
-    let exact = [Fraction::new(30, 7), Fraction::new(30, 7), Fraction::new(10, 7)];
-    assert_eq!(water::shares(10, &pending_pods), exact);
 }

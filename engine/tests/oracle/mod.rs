@@ -1,15 +1,13 @@
 //! A second, slower opinion on shares, which has nothing in common with the engine but the definition.
 //!
 //! * [`singly`]: whole quanta, one handed out after the other.
-//! * [`water`]: exact fractions, the level found by trying every point where a claim starts or ends.
 //! * [`descent`]: whole trees, each parent's share divided among its children.
 
 pub(crate) mod descent;
-pub(crate) mod fraction;
 pub(crate) mod singly;
-pub(crate) mod water;
 
-use fraction::Fraction;
+use std::cmp::Ordering;
+
 use quotient_engine::shares::Claim;
 
 /// One claim, in units.
@@ -67,13 +65,40 @@ impl Tier {
     }
 
     /// How full `pending` is with `share` quanta; the weightless weigh the same among themselves.
-    pub(crate) fn level(self, pending: &PendingPods, share: i128) -> Fraction {
-        Fraction::new(share - self.ground(pending), pending.weight.max(1))
+    pub(crate) fn level(self, pending: &PendingPods, share: i128) -> Level {
+        Level { quanta: share - self.ground(pending), weight: pending.weight.max(1) }
     }
 
     /// The tier in which `quanta` run out; the last one if they do not.
     pub(crate) fn of(quanta: i128, pending_pods: &[PendingPods]) -> Self {
         let ends = |tier: &Self| pending_pods.iter().map(|pending| tier.end(pending)).sum::<i128>() >= quanta;
         Self::ALL.into_iter().find(ends).unwrap_or(Self::Rest)
+    }
+}
+
+/// Quanta by weight, compared as fractions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Level {
+    quanta: i128,
+    weight: i128,
+}
+
+impl Ord for Level {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.quanta * other.weight).cmp(&(other.quanta * self.weight))
+    }
+}
+
+impl PartialOrd for Level {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Eq for Level {}
+
+impl PartialEq for Level {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
     }
 }
