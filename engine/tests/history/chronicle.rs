@@ -10,7 +10,7 @@ use quotient_engine::plan::{Eviction, Plan, QueuePlan};
 use quotient_engine::planner::plan;
 use quotient_engine::snapshot::Snapshot;
 
-use super::laws::{admitted, lacking, lacks_at_least};
+use super::laws::{admitted, lacks_at_least};
 use super::{describe, describe_step, laws};
 use crate::contents::{charged, leaves, pods};
 
@@ -204,7 +204,7 @@ impl Since {
             }
             if let Some(gainer) = &eviction.beneficiary {
                 let gained = self.gainers.entry(gainer.clone()).or_default();
-                *gained = gained.max(&lacking(&decided.queues[gainer]));
+                *gained = gained.max(&decided.queues[gainer].lacking);
             }
             self.owed.extend(eviction.beneficiary.clone().map(|beneficiary| Owed {
                 namespace: pod.namespace.clone(),

@@ -59,8 +59,7 @@ pub(crate) fn happen(snapshot: &mut Snapshot, number: usize, event: &Event) {
         }
         Event::PodDeleted(at) => {
             let deadline = snapshot.now.plus_seconds(30);
-            let Some((state, at)) = pick_pod(snapshot, *at, Pod::is_live) else { return };
-            state.pods[at].deletion = Some(deadline);
+            change_pod(snapshot, *at, |pod| pod.deletion = Some(deadline));
         }
         Event::NodeLost(at) => drop(change_node(snapshot, *at, |node| node.counts = false)),
         Event::NodeBack(at) => drop(change_node(snapshot, *at, |node| node.counts = true)),

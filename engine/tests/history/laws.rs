@@ -233,7 +233,7 @@ fn leaves_its_target(world: &Snapshot, decided: &Plan, pod: &Pod, lacks: &Amount
 
 /// What `queue` lacks of its target and its quota does not allow yet: a unit may lack one resource and have the others.
 fn not_granted(queue: &QueuePlan) -> Amounts {
-    lacking(queue).min(&queue.target.less(&queue.allocated))
+    queue.lacking.min(&queue.target.less(&queue.allocated))
 }
 
 /// What the queue of this name lacks even if all that its quota allows beside the pods that stay is for that.
@@ -241,12 +241,7 @@ pub(super) fn lacks_at_least(settled: &Snapshot, decided: &Plan, name: &QueueNam
     let Some(queue) = decided.queues.get(name) else { return Amounts::new() };
     let pods = settled.namespaces[&name.namespace].pods.iter();
     let staying = sum(pods.filter(|pod| pod.is_live()));
-    lacking(queue).less(&queue.allocated.less(&staying))
-}
-
-/// What `queue` lacks of its target.
-pub(super) fn lacking(queue: &QueuePlan) -> Amounts {
-    queue.lacking.clone()
+    queue.lacking.less(&queue.allocated.less(&staying))
 }
 
 /// Whether the queue or one above it says that its pods are never taken.
@@ -255,7 +250,7 @@ pub(crate) fn is_spared(world: &Snapshot, name: &QueueName) -> bool {
 }
 
 /// Whether there is more to take from than the whole cluster.
-pub(super) fn has_scopes(snapshot: &Snapshot) -> bool {
+fn has_scopes(snapshot: &Snapshot) -> bool {
     let mut queues = snapshot.namespaces.values().flat_map(|state| &state.queues);
     queues.any(|queue| queue.reclaim.from == ReclaimFrom::Subtree || !queue.limit.is_empty())
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use quotient_engine::amounts::{Amounts, Bounds, Resource};
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Plan, PodId, Preemptor, Scaling, Unmet, Withheld};
+use quotient_engine::plan::{Eviction, Plan, PodId, Preemptor, Scaling, Unmet, Withheld};
 use quotient_engine::reasons::{EvictionReason, ShortReason};
 use quotient_engine::snapshot::Rejection;
 
@@ -95,25 +95,12 @@ fn states(plan: &Plan) -> Vec<String> {
 /// What is done, and what started.
 fn actions(plan: &Plan, started: &[PodId]) -> String {
     let mut text = String::new();
-    for eviction in &plan.evictions {
-        let gainer =
-            eviction.beneficiary.as_ref().map_or("no queue in particular", |queue| queue.namespace.as_str());
-        writeln!(
-            text,
-            "  evict {}/{} for {gainer}: {}",
-            eviction.pod.namespace, eviction.pod.name, eviction.reason
-        )
-        .unwrap();
-    }
-    for eviction in &plan.withheld {
-        let gainer =
-            eviction.beneficiary.as_ref().map_or("no queue in particular", |queue| queue.namespace.as_str());
-        writeln!(
-            text,
-            "  would evict {}/{} for {gainer}: {}",
-            eviction.pod.namespace, eviction.pod.name, eviction.reason
-        )
-        .unwrap();
+    for (verb, evictions) in [("evict", &plan.evictions), ("would evict", &plan.withheld)] {
+        for Eviction { pod, beneficiary, reason, .. } in evictions {
+            let gainer =
+                beneficiary.as_ref().map_or("no queue in particular", |queue| queue.namespace.as_str());
+            writeln!(text, "  {verb} {}/{} for {gainer}: {reason}", pod.namespace, pod.name).unwrap();
+        }
     }
     for again in &plan.shortened {
         let (namespace, name) = (&again.pod.namespace, &again.pod.name);

@@ -76,27 +76,24 @@ impl<'a> Words<'a> {
     /// Every `resource=amount` but the words that mean something else.
     pub(super) fn requests(&self, others: &str) -> Amounts {
         let is_other = |word: &str| others.split_whitespace().any(|other| other == word);
-        let words = self.pairs().iter().filter(|(word, _)| !is_other(word));
-        words
-            .map(|(word, value)| {
-                let resource = resource(word);
-                let amount = amount(&resource, value, self.line);
-                (resource, amount)
-            })
-            .collect()
+        self.amounts(self.pairs().iter().copied().filter(|(word, _)| !is_other(word)))
     }
 
     /// `cpu:5,memory:10Gi`, or nothing.
     pub(super) fn bounds(&self, name: &str) -> Bounds {
-        let pairs = self.value(name).map(pairs).unwrap_or_default();
-        pairs
-            .into_iter()
-            .map(|(name, value)| {
-                let resource = resource(name);
-                let amount = amount(&resource, value, self.line);
-                (resource, amount)
-            })
-            .collect()
+        self.amounts(self.value(name).map(pairs).unwrap_or_default())
+    }
+
+    fn amounts<'b, C: FromIterator<(Resource, Amount)>>(
+        &self,
+        named: impl IntoIterator<Item = (&'b str, &'b str)>,
+    ) -> C {
+        let amounts = named.into_iter().map(|(name, text)| {
+            let resource = resource(name);
+            let amount = amount(&resource, text, self.line);
+            (resource, amount)
+        });
+        amounts.collect()
     }
 }
 
