@@ -83,6 +83,14 @@ fn a_daemon_set_wants_a_pod_on_every_node_that_its_controller_counts() {
     }
 }
 
+/// A Job with this beside its template in its spec, and with this status.
+fn job(uid: &str, spec: &str, status: &str) -> String {
+    let template = "template: {spec: {containers: []}}";
+    format!(
+        "{{kind: Job, metadata: {{name: x, namespace: a, uid: {uid}}}, spec: {{{template}, {spec}}}, status: {{{status}}}}}"
+    )
+}
+
 /// How many pods the one owner wants; none if it is not there.
 fn wanted(object: &str) -> Option<u32> {
     namespace_a(&mut index_of(&[QUEUE, object].concat())).owners.first().map(|owner| owner.wanted)
@@ -91,20 +99,17 @@ fn wanted(object: &str) -> Option<u32> {
 #[test]
 fn how_the_pods_of_a_job_end() {
     let outcome = |status: &str| {
-        let object = format!(
-            "{{kind: Job, metadata: {{name: x, namespace: a}}, spec: {{completions: 9, template: {{spec: {{containers: []}}}}}}, \
-             status: {status}}}"
-        );
-        let owner = &namespace_a(&mut index_of(&[QUEUE, &object].concat())).owners[0];
+        let job = job("one", "completions: 9", status);
+        let owner = &namespace_a(&mut index_of(&[QUEUE, &job].concat())).owners[0];
         (owner.succeeded, owner.fails)
     };
-    assert_eq!(outcome("{}"), (0, false));
-    assert_eq!(outcome("{failed: 2, active: 1}"), (0, true));
-    assert_eq!(outcome("{failed: 2, ready: 1}"), (0, false));
-    assert_eq!(outcome("{failed: 2, succeeded: 3}"), (3, false));
+    assert_eq!(outcome(""), (0, false));
+    assert_eq!(outcome("failed: 2, active: 1"), (0, true));
+    assert_eq!(outcome("failed: 2, ready: 1"), (0, false));
+    assert_eq!(outcome("failed: 2, succeeded: 3"), (3, false));
     // Those that terminate were deleted or evicted, and count as failed already.
-    assert_eq!(outcome("{failed: 2, terminating: 2}"), (0, false));
-    assert_eq!(outcome("{failed: 3, terminating: 2}"), (0, true));
+    assert_eq!(outcome("failed: 2, terminating: 2"), (0, false));
+    assert_eq!(outcome("failed: 3, terminating: 2"), (0, true));
 }
 
 /// The Job controller counts evicted pods as failed.
@@ -112,19 +117,15 @@ fn how_the_pods_of_a_job_end() {
 fn a_job_that_lost_its_ready_pods_does_not_only_fail() {
     let mut index = index_of(QUEUE);
     let mut fails = |uid: &str, status: &str| {
-        let job = format!(
-            "{{kind: Job, metadata: {{name: x, namespace: a, uid: {uid}}}, \
-             spec: {{parallelism: 4, template: {{spec: {{containers: []}}}}}}, status: {status}}}"
-        );
-        apply(&mut index, &job);
+        apply(&mut index, &job(uid, "parallelism: 4", status));
         namespace_a(&mut index).owners[0].fails
     };
-    assert!(!fails("one", "{active: 4, ready: 4}"));
-    assert!(!fails("one", "{failed: 4, terminating: 4}"));
-    assert!(!fails("one", "{failed: 4, active: 4}"), "all were evicted");
-    assert!(fails("two", "{failed: 4, active: 4}"), "its successor has had no Ready pod");
-    assert!(!fails("two", "{failed: 4, active: 4, ready: 1}"));
-    assert!(!fails("two", "{failed: 5, active: 4}"));
+    assert!(!fails("one", "active: 4, ready: 4"));
+    assert!(!fails("one", "failed: 4, terminating: 4"));
+    assert!(!fails("one", "failed: 4, active: 4"), "all were evicted");
+    assert!(fails("two", "failed: 4, active: 4"), "its successor has had no Ready pod");
+    assert!(!fails("two", "failed: 4, active: 4, ready: 1"));
+    assert!(!fails("two", "failed: 5, active: 4"));
 }
 
 #[test]
@@ -180,12 +181,7 @@ fn pods_that_a_job_wants() {
         ("parallelism: 4", "conditions: [{type: SuccessCriteriaMet, status: 'True'}]", None),
         ("parallelism: 4", "conditions: [{type: Failed, status: 'False'}]", Some(4)),
     ] {
-        let comma = if spec.is_empty() { "" } else { ", " };
-        let object = format!(
-            "{{kind: Job, metadata: {{name: x, namespace: a}}, status: {{{status}}}, \
-             spec: {{{spec}{comma}template: {{spec: {{containers: []}}}}}}}}"
-        );
-        assert_eq!(wanted(&object), expected, "{spec}; {status}");
+        assert_eq!(wanted(&job("one", spec, status)), expected, "{spec}; {status}");
     }
 }
 

@@ -5,9 +5,12 @@ use quotient_snapshot::{GatePosition, Phase, Pod};
 
 use super::{at, check, index_of, namespace_a, printed};
 
-/// The one pod of these objects.
-fn pod(yaml: &str) -> Pod {
-    namespace_a(&mut index_of(yaml)).pods[0].clone()
+/// A pod with this beside what every pod has in its metadata, its spec and its status.
+fn pod(metadata: &str, spec: &str, status: &str) -> Pod {
+    let yaml = format!(
+        "{{kind: Pod, metadata: {{name: p, namespace: a, {metadata}}}, spec: {{containers: [], {spec}}}, status: {{{status}}}}}"
+    );
+    namespace_a(&mut index_of(&yaml)).pods[0].clone()
 }
 
 #[test]
@@ -51,10 +54,7 @@ fn phases() {
         ("Unknown", Phase::Pending),
         ("", Phase::Pending),
     ] {
-        let yaml = format!(
-            "{{kind: Pod, metadata: {{name: p, namespace: a}}, spec: {{containers: []}}, status: {{phase: {phase:?}}}}}"
-        );
-        assert_eq!(pod(&yaml).phase, expected, "{phase}");
+        assert_eq!(pod("", "", &format!("phase: {phase:?}")).phase, expected, "{phase}");
     }
 }
 
@@ -157,12 +157,7 @@ spec: {containers: []}
 
 #[test]
 fn reluctant_pods() {
-    let annotated = |annotation: &str| {
-        let yaml = format!(
-            "{{kind: Pod, metadata: {{name: p, namespace: a, annotations: {{{annotation}}}}}, spec: {{containers: []}}}}"
-        );
-        pod(&yaml).do_not_disrupt
-    };
+    let annotated = |annotation: &str| pod(&format!("annotations: {{{annotation}}}"), "", "").do_not_disrupt;
     for annotation in [
         "quotient.dev/preemptible: last",
         "cluster-autoscaler.kubernetes.io/safe-to-evict: 'false'",
@@ -309,15 +304,14 @@ fn pods_without_a_name_are_ignored() {
 #[test]
 fn pods_that_do_not_get_on() {
     let stuck = |node: &str, phase: &str, condition: &str| {
-        let yaml = format!(
-            "{{kind: Pod, metadata: {{name: p, namespace: a}}, spec: {{containers: []{node}}}, status: {{phase: {phase}, \
-             conditions: [{{type: Initialized, status: 'False', lastTransitionTime: 2026-01-01T10:00:00Z}}, \
-             {{{condition}, lastTransitionTime: 2026-01-01T11:00:00Z}}]}}}}"
+        let status = format!(
+            "phase: {phase}, conditions: [{{type: Initialized, status: 'False', lastTransitionTime: 2026-01-01T10:00:00Z}}, \
+             {{{condition}, lastTransitionTime: 2026-01-01T11:00:00Z}}]"
         );
-        pod(&yaml).stuck == Some(at("11:00:00"))
+        pod("", node, &status).stuck == Some(at("11:00:00"))
     };
     let unschedulable = "type: PodScheduled, status: 'False', reason: Unschedulable";
-    let node = ", nodeName: n1";
+    let node = "nodeName: n1";
     for (node, phase, condition, expected) in [
         ("", "Pending", unschedulable, true),
         ("", "Pending", "type: PodScheduled, status: 'False', reason: SchedulingGated", false),
@@ -339,20 +333,18 @@ fn pods_that_do_not_get_on() {
 
 #[test]
 fn a_pod_with_a_node_name_of_its_own_does_not_get_on_since_it_was_created() {
-    let yaml = "{kind: Pod, metadata: {name: p, namespace: a, creationTimestamp: 2026-01-01T11:00:00Z}, \
-                spec: {containers: [], nodeName: n1}, status: {phase: Pending}}";
-    assert_eq!(pod(yaml).stuck, Some(at("11:00:00")));
+    let bound = pod("creationTimestamp: 2026-01-01T11:00:00Z", "nodeName: n1", "phase: Pending");
+    assert_eq!(bound.stuck, Some(at("11:00:00")));
 }
 
 #[test]
 fn pods_of_which_the_kubelet_reports_a_failure() {
     let failing = |state: &str| {
-        let yaml = format!(
-            "{{kind: Pod, metadata: {{name: p, namespace: a}}, spec: {{containers: [], nodeName: n1}}, status: {{phase: Pending, \
-             containerStatuses: [{{name: a, image: i, imageID: i, ready: false, restartCount: 0, state: {state}}}]}}}}"
-        );
-        let init = yaml.replace("containerStatuses", "initContainerStatuses");
-        let [failing, init] = [yaml, init].map(|yaml| pod(&yaml).failing);
+        let container =
+            format!("{{name: a, image: i, imageID: i, ready: false, restartCount: 0, state: {state}}}");
+        let [failing, init] = ["containerStatuses", "initContainerStatuses"].map(|statuses| {
+            pod("", "nodeName: n1", &format!("phase: Pending, {statuses}: [{container}]")).failing
+        });
         assert_eq!(failing, init, "{state}");
         failing
     };
@@ -403,12 +395,8 @@ spec: {containers: []}
 
 #[test]
 fn the_gate_of_a_pod_is_known_by_its_place() {
-    let place = |gates: &str| {
-        let yaml = format!(
-            "{{kind: Pod, metadata: {{name: p, namespace: a}}, spec: {{containers: [], schedulingGates: [{gates}]}}}}"
-        );
-        pod(&yaml).gate.map(GatePosition::number)
-    };
+    let place =
+        |gates: &str| pod("", &format!("schedulingGates: [{gates}]"), "").gate.map(GatePosition::number);
     assert_eq!(place("{name: example.org/other}"), None);
     assert_eq!(place("{name: example.org/other}, {name: quotient.dev/share}"), Some(1));
 }
