@@ -47,11 +47,7 @@ fn reviewer() -> (Client, Log) {
     })
 }
 
-async fn get(router: &Router, authorization: Option<&str>) -> (u16, String) {
-    get_path(router, "/metrics", authorization).await
-}
-
-async fn get_path(router: &Router, path: &str, authorization: Option<&str>) -> (u16, String) {
+async fn get(router: &Router, path: &str, authorization: Option<&str>) -> (u16, String) {
     let mut request = Request::get(path);
     if let Some(authorization) = authorization {
         request = request.header("authorization", authorization);
@@ -73,21 +69,21 @@ async fn only_who_is_known_and_may_read_gets_metrics() {
     let (client, log) = reviewer();
     let router = router(served(), Some(Gate::new(client)));
     for unknown in [None, Some("Bearer wrong"), Some("Basic prometheus"), Some("Bearer ")] {
-        let (status, text) = get(&router, unknown).await;
+        let (status, text) = get(&router, "/metrics", unknown).await;
         assert_eq!(status, 401, "{unknown:?}");
         assert!(!text.contains("quotient_"), "{text}");
     }
     let denied = "tenant needs the verb get on the non-resource URL /metrics\n";
-    assert_eq!(get(&router, Some("Bearer tenant")).await, (403, denied.to_owned()));
-    let (status, text) = get(&router, Some("bearer prometheus")).await;
+    assert_eq!(get(&router, "/metrics", Some("Bearer tenant")).await, (403, denied.to_owned()));
+    let (status, text) = get(&router, "/metrics", Some("bearer prometheus")).await;
     assert_eq!(status, 200);
     assert!(text.contains("quotient_build_info"), "{text}");
 
     let asked = log.all().len();
-    assert_eq!(get(&router, Some("Bearer prometheus")).await.0, 200);
+    assert_eq!(get(&router, "/metrics", Some("Bearer prometheus")).await.0, 200);
     assert_eq!(log.all().len(), asked, "who was let in is not asked for again");
     tokio::time::advance(std::time::Duration::from_secs(61)).await;
-    assert_eq!(get(&router, Some("Bearer prometheus")).await.0, 200);
+    assert_eq!(get(&router, "/metrics", Some("Bearer prometheus")).await.0, 200);
     assert_eq!(log.all().len(), asked + 2, "but a minute later it is");
 }
 
@@ -102,22 +98,22 @@ async fn decisions_name_pods_to_those_who_may_list_them_alone() {
     assert!(!served.decisions.is_news(&plan), "the same pods are one decision");
     let router = router(served, Some(Gate::new(client)));
     for path in ["/decisions", "/decisions/1", "/decisions/latest"] {
-        assert_eq!(get_path(&router, path, None).await.0, 401, "{path}");
-        assert_eq!(get_path(&router, path, Some("Bearer tenant")).await.0, 403, "{path}");
+        assert_eq!(get(&router, path, None).await.0, 401, "{path}");
+        assert_eq!(get(&router, path, Some("Bearer tenant")).await.0, 403, "{path}");
     }
-    let (code, list) = get_path(&router, "/decisions", Some("Bearer admin")).await;
+    let (code, list) = get(&router, "/decisions", Some("Bearer admin")).await;
     assert_eq!(code, 200);
     assert!(list.contains("\"number\":1") && list.contains("\"pod\":\"a/x\""), "{list}");
     for path in ["/decisions/2", "/decisions/none"] {
-        assert_eq!(get_path(&router, path, Some("Bearer admin")).await.0, 404, "{path}");
+        assert_eq!(get(&router, path, Some("Bearer admin")).await.0, 404, "{path}");
     }
-    let (code, list) = get_path(&router, "/decisions", Some("Bearer prometheus")).await;
+    let (code, list) = get(&router, "/decisions", Some("Bearer prometheus")).await;
     assert_eq!(code, 200);
     assert!(list.contains("\"pod\":\"(hidden)\"") && list.contains("\"queue\":\"a/a\""), "{list}");
     assert!(!list.contains("a/x") && !list.contains("\"uid\":\"1\""), "{list}");
     for path in ["/decisions/1", "/decisions/latest", "/decisions/2"] {
         let denied = "prometheus needs the verb list on the pods of all namespaces\n";
-        let answer = get_path(&router, path, Some("Bearer prometheus")).await;
+        let answer = get(&router, path, Some("Bearer prometheus")).await;
         assert_eq!(answer, (403, denied.to_owned()), "{path}");
     }
 }
@@ -136,7 +132,7 @@ fn evicting() -> Plan {
 async fn without_an_answer_no_client_is_let_in() {
     let (client, _) = client(|_| Reply::failure(403, "Forbidden", "tokenreviews is forbidden"));
     let router = router(served(), Some(Gate::new(client)));
-    let (status, text) = get(&router, Some("Bearer prometheus")).await;
+    let (status, text) = get(&router, "/metrics", Some("Bearer prometheus")).await;
     assert_eq!(status, 503);
     assert!(text.contains("tokenreviews is forbidden"), "{text}");
 }
@@ -146,7 +142,7 @@ async fn guessing_is_slow() {
     let (client, _) = reviewer();
     let router = router(served(), Some(Gate::new(client)));
     let began = tokio::time::Instant::now();
-    let guesses = (0..20).map(|_| get(&router, Some("Bearer guess")));
+    let guesses = (0..20).map(|_| get(&router, "/metrics", Some("Bearer guess")));
     futures::future::join_all(guesses).await;
     assert!(began.elapsed() >= std::time::Duration::from_secs(2), "{:?}", began.elapsed());
 }
@@ -185,5 +181,5 @@ async fn on_loopback_any_client_may_read() {
     let settings = ScrapeSettings { listen: (Ipv4Addr::LOCALHOST, 0).into(), certificate: None };
     let scrapes = Scrapes::open(&settings).await.unwrap();
     assert!(scrapes.url().unwrap().starts_with("http://127.0.0.1:"));
-    assert_eq!(get(&router(served(), None), None).await.0, 200);
+    assert_eq!(get(&router(served(), None), "/metrics", None).await.0, 200);
 }
