@@ -10,7 +10,7 @@ use quotient_advance::{advance, settle};
 use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::plan::{Plan, QueueJobPhase, QueueJobPlan, SlotReason};
 use quotient_engine::snapshot::{
-    Ended, Gang, NamespaceState, Owner, OwnerKind, Phase, Pod, QueueJob, QueueTask, Snapshot,
+    Ended, NamespaceState, OwnerKind, Phase, Pod, QueueJob, QueueTask, Snapshot,
 };
 use quotient_engine::time::Timestamp;
 
@@ -19,6 +19,7 @@ use super::event::JobSpec;
 use crate::cluster::cpu;
 use crate::history::{pick_in, pick_pod};
 use crate::story::parse;
+use crate::story::parse::jobs::owners;
 use crate::story::parse::put;
 
 /// More steps than any world needs to come to rest.
@@ -50,7 +51,7 @@ impl World {
             Event::Submitted { queue, job } => {
                 let (name, _) = self.namespace(*queue);
                 put(&mut self.snapshot, &submitted(&name, &format!("job-{number}"), job, now));
-                show_owners(self.namespace(*queue).1);
+                follow(self.namespace(*queue).1);
             }
             Event::Toggled(at) => self.job(*at, |job, _| job.suspended = !job.suspended),
             Event::Resized(at, replicas) => self.job(*at, |job, _| {
@@ -111,7 +112,7 @@ impl World {
         };
         if let Some((state, index)) = pick_in(&mut self.snapshot, at, lasting) {
             change(&mut state.queue_jobs[index], &mut state.pods);
-            show_owners(state);
+            follow(state);
         }
     }
 
@@ -128,7 +129,7 @@ impl World {
                 job.ended = job.ended.or(Some(Ended::Complete));
             }
         }
-        show_owners(state);
+        follow(state);
         true
     }
 
@@ -221,25 +222,11 @@ fn submitted(namespace: &Namespace, name: &str, spec: &JobSpec, now: Timestamp) 
 }
 
 /// What the tasks want stands among the owners, too. A Job that has all its completions deletes the rest of its pods.
-fn show_owners(state: &mut NamespaceState) {
-    state.owners.retain(|owner| owner.kind != OwnerKind::QueueJob);
+fn follow(state: &mut NamespaceState) {
     let tasks = state.queue_jobs.iter().flat_map(|job| &job.tasks);
     let complete: BTreeSet<&OwnerUid> =
         tasks.filter(|task| task.left() == 0).map(|task| &task.owner).collect();
     state.pods.retain(|pod| pod.owner().is_none_or(|owner| !complete.contains(owner)));
-    for job in state.queue_jobs.iter().filter(|job| job.ended.is_none()) {
-        for task in job.tasks.iter().filter(|task| task.left() > 0) {
-            state.owners.push(Owner {
-                uid: task.owner.clone(),
-                kind: OwnerKind::QueueJob,
-                name: format!("{}/{}", job.name, task.name).into(),
-                created: job.created,
-                wanted: if job.suspended { 0 } else { task.left() },
-                shape: Arc::clone(&task.shape),
-                gang: Some(Gang { name: QueueJob::gang_name(&job.name), min_available: job.min_available }),
-                priority: job.priority,
-                ..Owner::default()
-            });
-        }
-    }
+    state.owners.retain(|owner| owner.kind != OwnerKind::QueueJob);
+    state.owners.extend(state.queue_jobs.iter().flat_map(owners));
 }

@@ -28,7 +28,7 @@ pub(super) fn put(state: &mut NamespaceState, words: &Words<'_>) {
         owner: OwnerUid::from(name),
         replicas,
         min_available: words.count("floor").unwrap_or(0),
-        shape: Arc::clone(&shape),
+        shape,
         succeeded: words.count("succeeded").unwrap_or(kept.succeeded),
         failed: 0,
         parallelism: words.count("parallelism").unwrap_or(kept.parallelism),
@@ -56,23 +56,9 @@ pub(super) fn put(state: &mut NamespaceState, words: &Words<'_>) {
         remembered,
         tasks: vec![task],
     };
-    let wanted = if job.suspended || job.ended.is_some() { 0 } else { job.tasks[0].left() };
-    state.owners.retain(|owner| owner.uid.as_str() != name);
-    if job.ended.is_none() {
-        state.owners.push(Owner {
-            uid: OwnerUid::from(name),
-            kind: OwnerKind::QueueJob,
-            name: name.into(),
-            generation: 1,
-            created: job.created,
-            wanted,
-            shape,
-            gang: Some(Gang { name: QueueJob::gang_name(name), min_available: job.min_available }),
-            priority: job.priority,
-            ..Owner::default()
-        });
-    }
     state.queue_jobs.retain(|known| &*known.name != name);
+    state.owners.retain(|owner| owner.uid.as_str() != name);
+    state.owners.extend(owners(&job));
     state.queue_jobs.push(job);
 }
 
@@ -82,32 +68,36 @@ pub(super) fn put_task(state: &mut NamespaceState, words: &Words<'_>) {
     let (_, name) = words.path();
     let of = words.value("of").unwrap();
     let job = state.queue_jobs.iter_mut().find(|job| *job.name == *of).unwrap();
-    let shape = Arc::new(Shape {
-        requests: words.requests("of replicas min parallelism"),
-        placement: placement(words),
-        ..Shape::default()
-    });
-    let replicas = words.count("replicas").unwrap_or(1);
     job.tasks.push(QueueTask {
         name: name.into(),
         owner: OwnerUid::from(name),
-        replicas,
+        replicas: words.count("replicas").unwrap_or(1),
         min_available: words.count("min").unwrap_or(0),
-        shape: Arc::clone(&shape),
+        shape: Arc::new(Shape {
+            requests: words.requests("of replicas min parallelism"),
+            placement: placement(words),
+            ..Shape::default()
+        }),
         succeeded: 0,
         failed: 0,
         parallelism: words.count("parallelism").unwrap_or(0),
     });
-    state.owners.push(Owner {
-        uid: OwnerUid::from(name),
+    state.owners.extend(owners(job).last());
+}
+
+/// What the tasks of `job` want stands among the owners, too. Their names are those of their Jobs.
+pub(crate) fn owners(job: &QueueJob) -> impl Iterator<Item = Owner> {
+    let wants = move |task: &&QueueTask| job.ended.is_none() && task.left() > 0;
+    job.tasks.iter().filter(wants).map(move |task| Owner {
+        uid: task.owner.clone(),
         kind: OwnerKind::QueueJob,
-        name: name.into(),
+        name: task.owner.as_str().into(),
         generation: 1,
         created: job.created,
-        wanted: replicas,
-        shape,
-        gang: Some(Gang { name: QueueJob::gang_name(of), min_available: job.min_available }),
+        wanted: if job.suspended { 0 } else { task.left() },
+        shape: Arc::clone(&task.shape),
+        gang: Some(Gang { name: QueueJob::gang_name(&job.name), min_available: job.min_available }),
         priority: job.priority,
         ..Owner::default()
-    });
+    })
 }

@@ -1,7 +1,7 @@
 //! Reads a scenario, line by line, onto a snapshot.
 
 mod cluster;
-mod jobs;
+pub(crate) mod jobs;
 mod pending;
 mod pods;
 mod queues;
