@@ -1,4 +1,7 @@
-//! A tenant with more QueueJobs than one cycle can write about.
+//! QueueJobs: how many one cycle writes about, and which Jobs are taken for theirs.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 use quotient_crds::QueueJob;
 use serde_json::{Value, json};
@@ -109,4 +112,59 @@ async fn jobs_follow_the_spec_that_was_decided_on() {
         .map(|asked| format!("{} {}", asked.body["metadata"]["name"], asked.body["spec"]["parallelism"]))
         .collect();
     assert_eq!(created, [r#""job-worker" 8"#, r#""job-launcher" 1"#]);
+}
+
+/// Tries to create two Jobs where Jobs of these names exist: such as the API server was asked for, but for what `change` makes of
+/// their metadata. Says whether both are the QueueJob's own then, how often one was asked for, and how often it is told that
+/// one is another's.
+async fn with_jobs_that_exist(change: fn(&mut Value)) -> (bool, usize, usize) {
+    let view = view(&[node(16), queue("a"), super::quota("a", 5, Some(1), 16, 16)]);
+    let tasks = [("launcher", 1), ("worker", 8)];
+    put(&view, &two_tasks(1, tasks));
+    let wanted: Mutex<BTreeMap<String, Value>> = Mutex::default();
+    let mut it = World::of(view, move |asked| {
+        let mut wanted = wanted.lock().unwrap();
+        if asked.method == "POST" {
+            wanted.insert(asked.body["metadata"]["name"].as_str().unwrap().to_owned(), asked.body.clone());
+            return Reply::failure(409, "AlreadyExists", "already exists");
+        }
+        if asked.path.contains("/queuejobs/") {
+            let mut job = two_tasks(1, tasks);
+            job["status"] = asked.status().clone();
+            return Reply::Json(200, job);
+        }
+        let mut job = wanted[asked.path.rsplit('/').next().unwrap()].clone();
+        job["metadata"]["uid"] = job["metadata"]["name"].clone();
+        job["metadata"]["resourceVersion"] = "9".into();
+        change(&mut job["metadata"]);
+        Reply::Json(200, job)
+    });
+    for _ in 0..3 {
+        it.writer.keep_queue_jobs(&planned(&it.view)).await;
+    }
+    let observed = it.view.read(|index| index.observed_queue_job(&"a".into(), "job")).unwrap();
+    let created = it.log.lines().iter().filter(|line| line.starts_with("POST")).count();
+    let is_refusal = |text: &&String| text.contains("is there already and is not of this QueueJob");
+    let refusals = it.told().iter().filter(is_refusal).count();
+    (observed.tasks.iter().all(|task| task.job.is_some()), created, refusals)
+}
+
+/// A Job whose creation was not answered says by its owner that it was created.
+#[tokio::test(start_paused = true)]
+async fn a_job_that_exists_is_its_own_only_if_it_controls_that() {
+    assert_eq!(with_jobs_that_exist(|_| {}).await, (true, 2, 0));
+    let others: [fn(&mut Value); 2] = [
+        |metadata| metadata["ownerReferences"][0]["uid"] = "former".into(),
+        |metadata| metadata["ownerReferences"][0]["controller"] = false.into(),
+    ];
+    for change in others {
+        let (is_its_own, _, refusals) = with_jobs_that_exist(change).await;
+        assert!(!is_its_own && refusals > 0, "{refusals}");
+    }
+    let leaving = with_jobs_that_exist(|metadata| {
+        metadata["ownerReferences"][0]["uid"] = "former".into();
+        metadata["deletionTimestamp"] = "2026-01-02T00:00:00Z".into();
+    });
+    let (is_its_own, _, refusals) = leaving.await;
+    assert_eq!((is_its_own, refusals), (false, 0), "it is waited for");
 }
