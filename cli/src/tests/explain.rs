@@ -289,9 +289,13 @@ fn of_a_part_of_a_cluster_a_queue_job_shows_what_the_operator_reported() {
         &part,
         "a queuejob/train",
         &expect![[r#"
-        QueueJob train is Waiting: it has 0 slots, needs 4 at once, and 0 of its pods run.
-         × WaitingForRoom: It needs room.
-        Nothing to do: the pods start by themselves.
-    "#]],
+            QueueJob train is Waiting: it has 0 slots, needs 4 at once, and 0 of its pods run.
+             × WaitingForRoom: It needs room.
+
+            Deserved   nothing
+            Allocated  nothing
+
+            Nothing to do: the pods start by themselves.
+        "#]],
     );
 }
