@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::claim::{CompetingPods, GangClaim, GangSlots};
 use super::gang::Gang;
-use super::room::{Room, vector};
+use super::room::{ResourceVec, Room, vector};
 use super::surplus;
 use crate::amounts::{Amounts, Resource};
 use crate::time::Timestamp;
@@ -14,6 +14,29 @@ use crate::time::Timestamp;
 enum Waiting<'g, 'a> {
     Gang(&'g mut Gang<'a>),
     Others(&'a CompetingPods),
+}
+
+/// What is left of a room that is divided.
+struct Left {
+    all: Room,
+    /// Of what stays when pods of the gangs go, beside the floors of gangs that were let in.
+    lasting: Room,
+    /// Beside all pods that run.
+    free: Room,
+}
+
+impl Left {
+    /// What gangs may have that wait: what stays when others go for them, or what none has to go for.
+    fn for_waiting(&self) -> Room {
+        self.all.min(&self.lasting.max(&self.free))
+    }
+
+    /// Takes `pods` pods of `vector` away, which are new.
+    fn take(&mut self, vector: &ResourceVec, pods: u32) {
+        for room in [&mut self.all, &mut self.lasting, &mut self.free] {
+            room.take(vector, pods);
+        }
+    }
 }
 
 /// Divides `room` among `claims`; an entry for each, in their order.
@@ -38,33 +61,29 @@ pub fn divide(
 ) -> Vec<GangSlots> {
     let whole = vector(resources, whole);
     let divide_once = |claims: &[GangClaim]| -> Vec<GangSlots> {
-        let mut left = Room(vector(resources, room));
         let mut gangs: Vec<Gang<'_>> = claims.iter().map(|claim| Gang::new(claim, resources)).collect();
-        let (mut lasting, mut free) = (Room(vector(resources, lasting)), left.clone());
-        gangs.iter().for_each(|gang| free.take(&gang.running(), 1));
+        let all = Room(vector(resources, room));
+        let mut left = Left { free: all.clone(), lasting: Room(vector(resources, lasting)), all };
+        for gang in &gangs {
+            left.free.take(&gang.running(), 1);
+        }
         for waiting in in_turn(&mut gangs, competing) {
             match waiting {
                 Waiting::Gang(gang) if gang.claim.admitted => {
-                    gang.let_in(&mut left);
-                    lasting.take(&gang.used, 1);
+                    gang.let_in(&mut left.all);
+                    left.lasting.take(&gang.used, 1);
                 }
-                // What waits gets what stays when others go, or what is free beside all pods.
                 Waiting::Gang(gang) => {
-                    gang.let_in(&mut left.min(&lasting.max(&free)));
-                    [&mut left, &mut lasting, &mut free]
-                        .into_iter()
-                        .for_each(|room| room.take(&gang.used, 1));
+                    gang.let_in(&mut left.for_waiting());
+                    left.take(&gang.used, 1);
                 }
                 Waiting::Others(pods) => {
                     let requested = vector(resources, &pods.requests);
-                    let count = left.min(&lasting.max(&free)).fitting(&requested, pods.pods);
-                    [&mut left, &mut lasting, &mut free]
-                        .into_iter()
-                        .for_each(|room| room.take(&requested, count));
+                    left.take(&requested, left.for_waiting().fitting(&requested, pods.pods));
                 }
             }
         }
-        surplus::hand_out(&mut left, &mut gangs, &whole);
+        surplus::hand_out(&mut left.all, &mut gangs, &whole);
         gangs.into_iter().map(|gang| gang.slots).collect()
     };
     let mut slots = divide_once(claims);
