@@ -66,7 +66,7 @@ pub struct QueueJobStatus {
     /// The state of the QueueJob, one entry for each type, each True or False and never removed. `Admitted`: it has the
     /// slots that its gang needs; otherwise the reason says what is missing, such as `NoQueue`, `WaitingForRoom`,
     /// `WaitingForQuota`, `GangAboveShare`, `StartTimeout` or `JobRefused`. `GangReady`: minAvailable pods run or have
-    /// succeeded. `Preempted`: it has fewer slots than before, and the reason says why. `Complete`: every pod of every
+    /// succeeded. `Preempted`: it has lost slots and got none since; the reason says why. `Complete`: every pod of every
     /// task has succeeded. `Failed`: a task has failed; the message names the task and the reason. `Suspended`:
     /// spec.suspend is true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
