@@ -98,9 +98,8 @@ fn held_in(namespace: &NamespaceState, namespace_usage: &NamespaceUsage) -> Amou
     let mut held = namespace_usage.bound.clone();
     if let Some(quota) = namespace.granting_quota() {
         let most = match &quota.granted {
-            Some(granted) if namespace.is_in_gate_mode() => granted.clone(),
+            _ if namespace.is_in_gate_mode() => quota.allocated().clone(),
             Some(granted) if namespace.vacant => granted.max(&quota.unconfirmed),
-            None if namespace.is_in_gate_mode() => quota.hard.clone(),
             _ => quota.ceilings(),
         };
         let gated = total(namespace.gated_pods().map(Pod::requests));

@@ -1,7 +1,7 @@
 //! Slots of QueueJobs as stories: gangs first, then dominant shares (S-GANG §Use Case).
 
 use quotient_engine::amounts::{Amounts, Quantity, Resource};
-use quotient_engine::slots::{CompetingPods, GangClaim, GangSlots, TaskClaim, divide};
+use quotient_engine::slots::{CompetingPods, GangClaim, GangSlots, SlotRoom, TaskClaim, divide};
 use quotient_engine::time::Timestamp;
 
 /// Checks how many slots each job of `story` gets. It tells of `room cpu=4`, `whole cpu=8 gpu=2` (the room, if left out), then
@@ -57,7 +57,8 @@ fn divides(story: &str, expected: &str) {
     }
     let whole = whole.unwrap_or_else(|| room.clone());
     let resources: Vec<Resource> = whole.resources().cloned().collect();
-    let slots = divide((&room, &room), &claims, &competing, &whole, &resources);
+    let room = SlotRoom { lasting: room.clone(), all: room };
+    let slots = divide(&room, &claims, &competing, &whole, &resources);
     let printed: Vec<String> =
         claims.iter().zip(&slots).map(|(claim, slots)| describe(claim, slots)).collect();
     assert_eq!(printed.join(", "), expected, "{story}");

@@ -16,7 +16,7 @@ use crate::names::{Namespace, OwnerUid, PodUid, QueueName};
 use crate::plan::{
     JobAmounts, Plan, PodCounts, QueueJobName, QueueJobPhase, QueueJobPlan, QueuePlan, SlotReason,
 };
-use crate::slots::{self, CompetingPods, GangClaim, TaskClaim};
+use crate::slots::{self, CompetingPods, GangClaim, SlotRoom, TaskClaim};
 use crate::snapshot::{
     Ended, Mode, NamespaceState, OwnerKind, Phase, Pod, Preemption, QueueJob, QueueTask, Settings,
 };
@@ -57,7 +57,7 @@ pub(super) fn decide(context: Context<'_>, yielded: &YieldedSlots, plan: &mut Pl
                 };
                 let lasting = queue.allocated.less(&context.on_pods(leaf.at, &queue.allocated));
                 let room = place.room(&queue.allocated, &lasting, &going);
-                place.divide(&leaf.name, queue, (&room.0, &room.1), &competing)
+                place.divide(&leaf.name, queue, &room, &competing)
             }
             None => place.without_queue(&snapshot.settings),
         };
@@ -123,7 +123,7 @@ struct Place<'a> {
 impl Place<'_> {
     /// What the queue may have or keeps anyway, and the part of it that is `lasting`, both less what its other pods hold for
     /// good.
-    fn room(&self, allocated: &Amounts, lasting: &Amounts, going: &FxHashSet<PodUid>) -> (Amounts, Amounts) {
+    fn room(&self, allocated: &Amounts, lasting: &Amounts, going: &FxHashSet<PodUid>) -> SlotRoom {
         let (mut staying, mut others) = (Amounts::new(), Amounts::new());
         // What was running before a spec became invalid stays.
         let divided = self.state.queue_jobs.iter().filter(|job| job.invalid.is_none());
@@ -136,7 +136,7 @@ impl Place<'_> {
             }
         }
         others.subtract_all(&self.surplus_of_others());
-        (allocated.max(&staying).less(&others), lasting.less(&others))
+        SlotRoom { all: allocated.max(&staying).less(&others), lasting: lasting.less(&others) }
     }
 
     /// What owners have above what they want: it is about to go.
@@ -180,7 +180,7 @@ impl Place<'_> {
         &self,
         name: &QueueName,
         queue: &QueuePlan,
-        (room, lasting): (&Amounts, &Amounts),
+        room: &SlotRoom,
         competing: &[CompetingPods],
     ) -> Vec<QueueJobPlan> {
         let (jobs, plan) = (&self.state.queue_jobs, self.plan);
@@ -190,7 +190,7 @@ impl Place<'_> {
         let claiming: Vec<&QueueJob> = jobs.iter().zip(&late).filter(claims).map(|(job, _)| job).collect();
         let claims: Vec<GangClaim> =
             claiming.iter().map(|job| self.claim(job, |task| self.most(job, task))).collect();
-        let slots = slots::divide((room, lasting), &claims, competing, &plan.capacity, &plan.resources);
+        let slots = slots::divide(room, &claims, competing, &plan.capacity, &plan.resources);
         let slots: Vec<Vec<u32>> = slots.into_iter().map(|slots| slots.tasks).collect();
         // Where no pod is evicted, no slot is taken either.
         let least = |task: &TaskClaim| if self.takes { 0 } else { task.parallelism };
@@ -214,7 +214,7 @@ impl Place<'_> {
                 Some(until) if self.now < until => SlotReason::StartTimeout,
                 _ if decided.total() > 0 => SlotReason::Admitted,
                 _ if decided.slots.iter().any(|count| *count > 0) => SlotReason::WaitingForQuota,
-                _ if slots::fits_alone(lasting, &self.claim(job, QueueTask::left), &plan.resources) => {
+                _ if slots::fits_alone(&room.lasting, &self.claim(job, QueueTask::left), &plan.resources) => {
                     SlotReason::WaitingForRoom
                 }
                 _ => SlotReason::GangAboveShare,

@@ -5,6 +5,15 @@ use std::sync::Arc;
 use crate::amounts::Amounts;
 use crate::time::Timestamp;
 
+/// What is divided among the QueueJobs of a queue: what the other pods of the queue leave of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SlotRoom {
+    /// What the queue may have.
+    pub all: Amounts,
+    /// The part of it that stays when pods go: what comes in the place of others has to fit in that.
+    pub lasting: Amounts,
+}
+
 /// A QueueJob that asks for slots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GangClaim {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use super::claim::{CompetingPods, GangClaim, GangSlots};
+use super::claim::{CompetingPods, GangClaim, GangSlots, SlotRoom};
 use super::gang::Gang;
 use super::room::{ResourceVec, Room, vector};
 use super::surplus;
@@ -41,8 +41,7 @@ impl Left {
 
 /// Divides `room` among `claims`; an entry for each, in their order.
 ///
-/// `room` is what the queue's other pods leave of what it may have, `lasting` the part of it that stays when pods of the claims
-/// go: what comes in their place has to fit in that. `whole` is what dominant shares are parts of. Only `resources` count.
+/// `whole` is what dominant shares are parts of. Only `resources` count.
 ///
 /// The order of `claims` and `competing` makes no difference, and with what comes out as what runs the division comes out the
 /// same (S-GANG §Use Case).
@@ -53,7 +52,7 @@ impl Left {
 /// Where tasks of several shapes compete, what runs decides which of a gang's pods is next, and that may decide who else
 /// still fits. So it goes on as if what came out did run, until that changes nothing: a choice is a fixed point.
 pub fn divide(
-    (room, lasting): (&Amounts, &Amounts),
+    room: &SlotRoom,
     claims: &[GangClaim],
     competing: &[CompetingPods],
     whole: &Amounts,
@@ -62,8 +61,8 @@ pub fn divide(
     let whole = vector(resources, whole);
     let divide_once = |claims: &[GangClaim]| -> Vec<GangSlots> {
         let mut gangs: Vec<Gang<'_>> = claims.iter().map(|claim| Gang::new(claim, resources)).collect();
-        let all = Room(vector(resources, room));
-        let mut left = Left { free: all.clone(), lasting: Room(vector(resources, lasting)), all };
+        let [all, lasting] = [&room.all, &room.lasting].map(|amounts| Room(vector(resources, amounts)));
+        let mut left = Left { free: all.clone(), lasting, all };
         for gang in &gangs {
             left.free.take(&gang.running(), 1);
         }

@@ -26,6 +26,6 @@ mod room;
 mod surplus;
 
 pub(crate) use bring::bring;
-pub use claim::{CompetingPods, GangClaim, GangSlots, TaskClaim};
+pub use claim::{CompetingPods, GangClaim, GangSlots, SlotRoom, TaskClaim};
 pub use division::divide;
 pub(crate) use division::fits_alone;
