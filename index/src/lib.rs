@@ -57,6 +57,7 @@ pub use gangs::{POD_GROUPS, PodGroup, PodGroupApi};
 pub use index::{Index, Kept};
 pub use kinds::Kind;
 pub use meta::{ResourceVersion, timestamp};
+pub use owners::has_ended as job_has_ended;
 pub use reading::{UnreadableQuantity, governable};
 pub use settings::IndexSettings;
 pub use skipped::SkippedObject;

@@ -136,8 +136,7 @@ impl QueueView {
     pub(crate) fn shared(&self, requests: &Amounts) -> Amounts {
         let deserved = self.status.deserved.iter().flat_map(ResourceMap::iter);
         let shared: BTreeSet<Resource> = deserved.map(|(name, _)| Resource::from_name(name)).collect();
-        let requests = requests.iter().filter(|(resource, _)| shared.contains(resource));
-        requests.map(|(resource, amount)| (resource.clone(), amount)).collect()
+        requests.only(|resource, _| shared.contains(resource))
     }
 
     /// Its weight.

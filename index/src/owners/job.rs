@@ -53,13 +53,16 @@ impl OwnerObject for Job {
     }
 }
 
+/// Whether a Job of this status creates no more pods.
+pub fn has_ended(status: &JobStatus) -> bool {
+    let mut conditions = status.conditions.iter().flatten();
+    conditions.any(|condition| condition.status == "True" && ENDS.contains(&&*condition.type_))
+}
+
 /// As many as may run `at_once`, and no more than are left to succeed.
 fn wanted(spec: &JobSpec, status: Option<&JobStatus>, at_once: u32) -> u32 {
-    let ended = status.and_then(|status| status.conditions.as_ref()).is_some_and(|conditions| {
-        conditions.iter().any(|condition| condition.status == "True" && ENDS.contains(&&*condition.type_))
-    });
     let elsewhere = spec.managed_by.as_deref().is_some_and(|controller| controller != CONTROLLER);
-    if ended || elsewhere || spec.suspend == Some(true) {
+    if status.is_some_and(has_ended) || elsewhere || spec.suspend == Some(true) {
         return 0;
     }
     let succeeded = count(status.and_then(|status| status.succeeded).unwrap_or_default());

@@ -6,3 +6,5 @@
 mod job;
 mod kind;
 mod replicas;
+
+pub use job::has_ended;

@@ -3,6 +3,7 @@
 use k8s_openapi::api::apps::v1::Deployment;
 use quotient_engine::reasons::KeptReason;
 use quotient_engine::snapshot::Pod;
+use quotient_index::job_has_ended;
 use quotient_index::sizes::surges_first;
 
 use super::CheckContext;
@@ -53,12 +54,7 @@ fn keeps_all_pods(deployment: &Deployment) -> bool {
 pub(super) fn job_retries(context: &CheckContext<'_>) -> Found {
     let counting = context.managed_objects().filter(|object| {
         let Object::Job(job) = object else { return false };
-        let has_ended = job.status.as_ref().is_some_and(|status| {
-            let mut conditions = status.conditions.iter().flatten();
-            let has_failed = conditions.any(|one| one.type_ == "Failed" && one.status == "True");
-            has_failed || status.completion_time.is_some()
-        });
-        !has_ended
+        !job.status.as_ref().is_some_and(job_has_ended)
             && object.controller().is_none_or(|owner| owner.kind != "QueueJob")
             && !ignores_evictions(job)
     });
