@@ -47,9 +47,7 @@ impl Room {
         *self = after;
         true
     }
-}
 
-impl Room {
     /// What is left of both.
     pub(super) fn min(&self, other: &Self) -> Self {
         Self(self.0.iter().zip(&other.0).map(|(one, other)| *one.min(other)).collect())
