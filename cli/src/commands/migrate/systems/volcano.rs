@@ -29,7 +29,9 @@ pub(super) const SYSTEM: System = System {
 };
 
 fn draft(drafts: &mut Drafts, objects: &Objects<'_>, reading: &Reading) -> Result<(), String> {
-    for queue in objects.of_kind(GROUP, "Queue").filter(|queue| queue.name != ROOT) {
+    let (roots, queues): (Vec<_>, Vec<_>) =
+        objects.of_kind(GROUP, "Queue").partition(|queue| queue.name == ROOT);
+    for queue in queues {
         let draft = entry(drafts, queue.name, || queue.origin());
         draft.read(reading, queue);
         draft.parent.take_if(|parent| parent == ROOT);
@@ -44,6 +46,12 @@ fn draft(drafts: &mut Drafts, objects: &Objects<'_>, reading: &Reading) -> Resul
     // Volcano creates it everywhere, and often nothing uses it.
     if drafts.get(DEFAULT).is_some_and(|draft| draft.namespaces.is_empty()) && drafts.len() > 1 {
         drafts.remove(DEFAULT);
+    }
+    // It is the whole cluster, so what it says is reported with the first queue.
+    if let Some(first) = drafts.values_mut().next() {
+        for root in roots {
+            first.read_as(reading, ROOT, &root.origin(), root.value, &["spec"]);
+        }
     }
     Ok(())
 }
