@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::builder::StyledStr;
-use clap::{Arg, Command};
+use clap::{Arg, Command, ValueHint};
 use clap_complete::Shell;
 
 use crate::exit::{CommandError, Outcome};
@@ -33,7 +33,8 @@ const ASKED_BY_KUBECTL: &str = "kubectl_complete-quotient";
 pub(crate) fn command_line(mut words: Vec<OsString>) -> Vec<OsString> {
     let name = words.first().map(Path::new).and_then(Path::file_stem);
     if name.is_some_and(|name| name == ASKED_BY_KUBECTL) {
-        words.insert(1, COMPLETE.into());
+        // Words that look like flags are words, too.
+        words.splice(1..1, [COMPLETE.into(), "--".into()]);
     }
     words
 }
@@ -71,17 +72,23 @@ fn completions(words: &[String], mut root: Command) -> Vec<String> {
     let (last, before) =
         words.split_last().map_or(("", [].as_slice()), |(last, before)| (last.as_str(), before));
     let command = before.iter().find_map(|word| root.find_subcommand(word)).unwrap_or(&root);
-    let flag =
-        before.last().and_then(|word| flag(command, word)).filter(|flag| flag.get_action().takes_values());
-    let (found, directive) = match flag {
+    let (found, directive) = match open_flag(command, before) {
         Some(flag) => values(flag),
         None if last.starts_with('-') => (flags(command), NO_FILES),
         None if command.get_name() == root.get_name() => (commands(&root), NO_FILES),
-        None => (command.get_positionals().flat_map(|arg| values(arg).0).collect(), NO_FILES),
+        None => command.get_positionals().next().map_or((Vec::new(), NO_FILES), values),
     };
     let mut lines: Vec<String> = found.into_iter().filter(|line| line.starts_with(last)).collect();
     lines.push(directive.to_owned());
     lines
+}
+
+/// The flag that takes a value behind these words.
+fn open_flag<'c>(command: &'c Command, words: &[String]) -> Option<&'c Arg> {
+    let place = words.iter().rposition(|word| word.starts_with('-') && word != "-")?;
+    let (word, values) = words.get(place..)?.split_first()?;
+    let flag = flag(command, word)?;
+    flag.get_num_args().filter(|taken| values.len() < taken.max_values()).map(|_| flag)
 }
 
 fn flag<'c>(command: &'c Command, word: &str) -> Option<&'c Arg> {
@@ -93,12 +100,12 @@ fn flag<'c>(command: &'c Command, word: &str) -> Option<&'c Arg> {
     })
 }
 
-/// The values that are possible; files where any value is.
+/// The values that are possible, or files.
 fn values(arg: &Arg) -> (Vec<String>, &'static str) {
-    let values: Vec<String> =
-        arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
-    let directive = if values.is_empty() { FILES } else { NO_FILES };
-    (values, directive)
+    let is_path =
+        matches!(arg.get_value_hint(), ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath);
+    let values = arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    (values, if is_path { FILES } else { NO_FILES })
 }
 
 /// With what each does, as kubectl wants it: behind a tab.
@@ -122,15 +129,21 @@ fn described(name: &str, about: Option<&StyledStr>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::Args;
-    use clap::{CommandFactory as _, ValueEnum as _};
+    use crate::args::{Args, Command};
+    use clap::{CommandFactory as _, Parser as _, ValueEnum as _};
 
     #[test]
     fn kubectl_asks_under_another_name() {
         let read = |words: &[&str]| command_line(words.iter().map(OsString::from).collect());
-        assert_eq!(read(&["/bin/kubectl_complete-quotient", "sta"])[1..], ["__complete", "sta"]);
+        assert_eq!(read(&["/bin/kubectl_complete-quotient", "sta"])[1..], ["__complete", "--", "sta"]);
         assert_eq!(read(&["kubectl_complete-quotient.exe", ""])[1], "__complete");
         assert_eq!(read(&["kubectl-quotient", "status"])[1..], ["status"]);
+        // Flags are completed, not obeyed.
+        for words in [&["--context"][..], &["-h"], &["-n", ""], &["status", "--", "x"]] {
+            let line = read(&[&["kubectl_complete-quotient"], words].concat());
+            let Command::Complete(asked) = Args::try_parse_from(line).unwrap().command else { panic!() };
+            assert_eq!(asked.words, words);
+        }
     }
 
     #[test]
@@ -159,6 +172,11 @@ mod tests {
         assert_eq!(completed("status -o j"), ["json", ":4"]);
         assert_eq!(completed("top w"), ["workloads", ":4"]);
         assert_eq!(completed("simulate -f exa"), [":0"]);
+        assert_eq!(completed("simulate -f - a.yaml b"), [":0"]);
+        assert_eq!(completed("replay deci"), [":0"]);
+        assert_eq!(completed("snapshot -o "), [":0"]);
+        assert_eq!(completed("status -n tea"), [":4"]);
+        assert_eq!(completed("status -A tea"), [":4"]);
         assert!(completed("status --con").contains(&"--context".to_owned()));
         assert!(completions(&[], Args::command()).len() > 10);
     }

@@ -3,6 +3,7 @@
 mod alternative;
 mod report;
 
+use clap::ValueHint;
 use quotient_engine::plan::Plan;
 use quotient_engine::planner::plan;
 use quotient_engine::snapshot::Snapshot;
@@ -22,7 +23,7 @@ pub(crate) use report::ReplayText;
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReplayArgs {
     /// The decision: a file, or the address from which the operator serves it.
-    #[arg(value_name = "FILE|URL")]
+    #[arg(value_name = "FILE|URL", value_hint = ValueHint::FilePath)]
     pub(crate) record: String,
 
     /// Compute also what had been decided with another value of a field of a Queue. May be given several times.
