@@ -159,7 +159,8 @@ pub(crate) enum Command {
     ///
     /// The weight is the percentage of the cluster that the pods of the namespace request of the resource that they use most of,
     /// at least 1. A namespace with a ResourceQuota is guaranteed half of what its pods request, because the quota is a
-    /// promise; all halves together fit into the cluster. ResourceQuotas that exist stay and act as limits.
+    /// promise; all halves together fit into the cluster. ResourceQuotas that exist stay and act as limits. With -n only one
+    /// namespace gets a Queue.
     #[command(after_long_help = include_str!("help/init.txt"))]
     Init(propose::InitArgs),
     /// Propose Queues for a cluster with workloads, and list what changes for them.
@@ -168,7 +169,8 @@ pub(crate) enum Command {
     ///
     /// If all ResourceQuotas together fit into the cluster, each becomes the guaranteed amounts of its Queue. The team keeps
     /// what it has today and lends what it does not use. Otherwise the weight is the percentage of the cluster that the quota,
-    /// or without one the use, stands for. The ResourceQuotas stay and act as limits until you delete them.
+    /// or without one the use, stands for. The ResourceQuotas stay and act as limits until you delete them. With -n only one
+    /// namespace gets a Queue.
     #[command(after_long_help = include_str!("help/adopt.txt"))]
     Adopt(propose::TargetArgs),
     /// Propose Queues from the objects of another system.

@@ -11,6 +11,9 @@
 //! engine is asked, so what is printed is what the operator would do. What the operator says itself, in the status of a
 //! Queue, is shown as it is.
 
+// `eprintln!` panics where the reader has gone.
+#![deny(clippy::print_stderr)]
+
 mod args;
 mod commands;
 mod controllers;
@@ -33,7 +36,7 @@ use args::{Args, Command};
 use commands::completion::command_line;
 use commands::propose::Basis;
 use exit::{CommandError, Outcome};
-use output::Screen;
+use output::{Screen, note};
 use source::ConnectionArgs;
 
 fn main() -> ExitCode {
@@ -46,7 +49,7 @@ fn main() -> ExitCode {
     match result {
         Ok(outcome) => outcome.into(),
         Err(error) => {
-            eprintln!("{}", error.text());
+            note(&error.text());
             ExitCode::from(error.code())
         }
     }

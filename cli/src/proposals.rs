@@ -1,17 +1,16 @@
 //! Queues that a command proposes: `init`, `adopt` and `migrate` print them, and nothing is applied.
 
 use std::fs::OpenOptions;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use quotient_crds::names::API_VERSION;
 use quotient_crds::{Admission, DEFAULT_WEIGHT, Preemption, QueueSpec, ResourceMap};
 use quotient_engine::amounts::Bounds;
 use serde_json::{Map, Value, json};
 
 use crate::exit::CommandError;
-use crate::output::print;
+use crate::output::{note, print};
 
 /// A Queue that does not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,18 +83,27 @@ pub(crate) struct OutputDirectory {
 }
 
 impl OutputDirectory {
-    /// Writes a file for each Queue and returns true, or prints the Queues if no directory is named.
-    pub(crate) fn put(&self, queues: &[ProposedQueue]) -> Result<bool, CommandError> {
+    /// Writes a file for each Queue that has none yet and returns how many, or prints the Queues if no directory is named.
+    pub(crate) fn put(&self, queues: &[ProposedQueue]) -> Result<Option<usize>, CommandError> {
         let Some(directory) = &self.directory else {
             let manifests: Vec<String> = queues.iter().map(ProposedQueue::manifest).collect();
             print(&manifests.join(BETWEEN))?;
-            return Ok(false);
+            return Ok(None);
         };
-        std::fs::create_dir_all(directory).with_context(|| format!("create {}", directory.display()))?;
+        let failed = |path: &Path, error: io::Error| format!("write {}: {error}", path.display());
+        std::fs::create_dir_all(directory).map_err(|error| failed(directory, error))?;
+        let mut written = 0_usize;
         for queue in queues {
-            write(&directory.join(format!("{}.yaml", queue.namespace)), &queue.manifest())?;
+            let path = directory.join(format!("{}.yaml", queue.namespace));
+            match write(&path, &queue.manifest()) {
+                Ok(()) => written = written.saturating_add(1),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    note(&format!("{} is kept as it is.", path.display()));
+                }
+                Err(error) => return Err(failed(&path, error).into()),
+            }
         }
-        Ok(true)
+        Ok(Some(written))
     }
 
     /// The directory as the user named it.
@@ -105,8 +113,6 @@ impl OutputDirectory {
 }
 
 /// Never over a file that a person may have edited.
-fn write(path: &Path, manifest: &str) -> Result<(), CommandError> {
-    let file = OpenOptions::new().write(true).create_new(true).open(path);
-    let written = file.and_then(|mut file| file.write_all(manifest.as_bytes()));
-    Ok(written.map_err(|error| format!("write {}: {error}", path.display()))?)
+fn write(path: &Path, manifest: &str) -> io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(manifest.as_bytes())
 }

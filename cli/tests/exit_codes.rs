@@ -51,9 +51,55 @@ fn a_reader_that_has_seen_enough_changes_no_exit_code() {
     }
 }
 
+/// `kubectl quotient … 2>&1 | head -1`.
+#[test]
+fn a_closed_standard_error_changes_no_exit_code() {
+    let commands: [(&[&str], i32); 3] =
+        [(&["adopt", "-f", "examples/two-queues"], 0), (&["simulate", "-f", "nowhere"], 2), (&["status"], 3)];
+    for (arguments, code) in commands {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = command(arguments).stderr(writer).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+    }
+}
+
+/// A second look finds more namespaces, and what a person has edited stays.
+#[test]
+fn proposals_are_written_beside_those_that_exist() {
+    let folder = tempfile::tempdir().unwrap();
+    let pod = |namespace: &str| {
+        format!(
+            "---\n{{apiVersion: v1, kind: Pod, metadata: {{name: p, namespace: {namespace}}}, spec: {{containers: []}}}}\n"
+        )
+    };
+    let [input, queues] = ["input.yaml", "queues"].map(|name| folder.path().join(name));
+    std::fs::write(&input, [pod("a"), pod("b"), pod("c")].concat()).unwrap();
+    let [input, output] = [&input, &queues].map(|path| path.to_str().unwrap());
+    let proposed = |more: &[&str]| {
+        let words = [&["init", "--from-usage", "-f", input, "-o", output], more].concat();
+        let answer = run(&words);
+        let [said, noted] = [answer.stdout, answer.stderr].map(|text| String::from_utf8(text).unwrap());
+        assert_eq!(answer.status.code(), Some(0), "{noted}");
+        (said, noted)
+    };
+    let (said, _) = proposed(&["-n", "a"]);
+    assert!(said.contains("1 Queue written") && !said.contains("\nb "), "{said}");
+    std::fs::write(queues.join("a.yaml"), "# edited\n").unwrap();
+    let (said, noted) = proposed(&[]);
+    assert!(
+        said.contains("2 Queues written") && noted.contains("queues/a.yaml is kept as it is."),
+        "{said}{noted}"
+    );
+    assert_eq!(std::fs::read_to_string(queues.join("a.yaml")).unwrap(), "# edited\n");
+    assert!(queues.join("b.yaml").exists() && queues.join("c.yaml").exists());
+}
+
 #[test]
 fn what_is_not_understood_is_2() {
     assert_eq!(code(&["status", "--nonsense"]), Some(2));
+    // A variable of a script that is not set.
+    assert_eq!(code(&["status", "-n", ""]), Some(2));
     assert_eq!(code(&["explain", "pod/nothing", "-f", "examples/tree"]), Some(2));
     assert_eq!(code(&["simulate", "-f", "nowhere"]), Some(2));
     assert_eq!(code(&["diff", "--snapshot", "nowhere", "--drain", "x"]), Some(2));

@@ -86,7 +86,7 @@ pub(crate) async fn run(args: &EventsArgs, session: Session<'_>) -> Result<Outco
         None => None,
     };
     let mut seen: BTreeSet<String> = BTreeSet::new();
-    let mut is_first = true;
+    let (mut is_first, mut is_read) = (true, true);
     loop {
         let found = live.of(&EVENTS, namespace).with_fields(&fields).list().await?;
         let mut entries = timeline(&found, now(), args.since, queue.as_ref());
@@ -100,9 +100,9 @@ pub(crate) async fn run(args: &EventsArgs, session: Session<'_>) -> Result<Outco
                 document: || document("Events", now(), &format!("cluster {}", live.name), &report),
                 names: entries.iter().map(|entry| entry.object.clone()).collect(),
             };
-            print(&answer.text(args.output.output)?)?;
+            is_read = print(&answer.text(args.output.output)?)?;
         }
-        if !args.watch {
+        if !args.watch || !is_read {
             return Ok(Outcome::Fine);
         }
         tokio::time::sleep(INTERVAL).await;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::exit::{CommandError, Outcome};
 use crate::objects::{Kind, find_text, text};
-use crate::output::{Answer, OutputArgs, document, time_text};
+use crate::output::{Answer, OutputArgs, cause, document, time_text};
 use crate::queues::SelectorArgs;
 use crate::source::{ConnectionArgs, Live, now};
 
@@ -28,7 +28,7 @@ pub(crate) struct PauseArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct QueuesArgs {
     /// The queues in the namespace; all Queues of the namespace if left out.
-    #[arg(value_name = "QUEUE")]
+    #[arg(value_name = "QUEUE", conflicts_with = "selector")]
     names: Vec<String>,
 
     /// The Queues of all namespaces.
@@ -50,14 +50,14 @@ pub(crate) struct QueuesArgs {
 pub(crate) async fn pause(args: &PauseArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
     let seconds = i64::try_from(args.duration.as_secs()).unwrap_or(i64::MAX);
     let until = time_text(now().plus_seconds(seconds));
-    change(&args.queues, connection, |queue| Some((patch(Some(&until)), pause_text(queue, &until)))).await
+    change(&args.queues, connection, |queue| Ok((patch(Some(&until)), pause_text(queue, &until)))).await
 }
 
 /// Ends pauses.
 pub(crate) async fn resume(args: &QueuesArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
-    change(args, connection, |queue| {
-        let until = find_text(queue, "/spec/pausedUntil")?;
-        Some((patch(None), format!("no longer paused (until {until})")))
+    change(args, connection, |queue| match find_text(queue, "/spec/pausedUntil") {
+        Some(until) => Ok((patch(None), format!("no longer paused (until {until})"))),
+        None => Err(why_nothing_ends(queue)),
     })
     .await
 }
@@ -80,11 +80,11 @@ struct QueueText {
     message: String,
 }
 
-/// Changes those of the queues for which `change` has a patch, and says so of each at once.
+/// Changes those of the queues for which `change` has a patch, and says of each at once what was changed, or why nothing is.
 async fn change(
     args: &QueuesArgs,
     connection: &ConnectionArgs,
-    change: impl Fn(&Value) -> Option<(Value, String)>,
+    change: impl Fn(&Value) -> Result<(Value, String), String>,
 ) -> Result<Outcome, CommandError> {
     let live = Live::connect(connection).await?;
     let format = args.output.output;
@@ -94,10 +94,10 @@ async fn change(
         let [namespace, name] =
             ["/metadata/namespace", "/metadata/name"].map(|field| text(queue, field).to_owned());
         let patched = change(queue);
-        let changed = patched.is_some();
+        let changed = patched.is_ok();
         let message = match patched {
-            None => "nothing to change".to_owned(),
-            Some((patch, change)) => {
+            Err(why) => why,
+            Ok((patch, change)) => {
                 if !args.dry_run {
                     live.of(Kind::Queue.api(), Some(&namespace)).patch(&name, &Patch::Merge(&patch)).await?;
                 }
@@ -107,7 +107,8 @@ async fn change(
         format.say(&format!("queue.quotient.dev/{name} in {namespace}: {message}"))?;
         queues.push(QueueText { namespace, name, changed, message });
     }
-    let names = queues.iter().map(|queue| format!("queue.quotient.dev/{}", queue.name)).collect();
+    let names = queues.iter().map(|queue| format!("queue.quotient.dev/{}/{}", queue.namespace, queue.name));
+    let names = names.collect();
     let report = Report { dry_run: args.dry_run, queues };
     let source = format!("cluster {}", live.name);
     // The lines of the table stand there already.
@@ -118,25 +119,23 @@ async fn change(
 }
 
 async fn find(args: &QueuesArgs, live: &Live) -> Result<Vec<Value>, CommandError> {
-    let namespace = live.namespace.as_str();
+    let namespace = Some(live.namespace.as_str()).filter(|_| !args.all_namespaces);
+    let labels = args.selector.text();
+    let found = live.of(Kind::Queue.api(), namespace).labeled(&labels).list().await?;
+    let place = namespace.map_or_else(|| "the cluster".to_owned(), |name| format!("namespace {name}"));
     if args.names.is_empty() {
-        let of = Some(namespace).filter(|_| !args.all_namespaces);
-        let found = live.of(Kind::Queue.api(), of).labeled(&args.selector.text()).list().await?;
-        let place = of.map_or_else(|| "the cluster".to_owned(), |namespace| format!("namespace {namespace}"));
-        if found.is_empty() {
-            return Err(format!("there is no Queue in {place}").into());
-        }
-        return Ok(found);
+        let labeled = if labels.is_empty() { String::new() } else { format!(" with the labels {labels}") };
+        return if found.is_empty() {
+            Err(format!("there is no Queue{labeled} in {place}").into())
+        } else {
+            Ok(found)
+        };
     }
-    if !args.selector.text().is_empty() {
-        return Err("name Queues or select them with -l, not both".to_owned().into());
-    }
-    let mut found = Vec::new();
-    for name in &args.names {
-        let queue = live.of(Kind::Queue.api(), Some(namespace)).get(name).await?;
-        found.push(queue.ok_or_else(|| format!("there is no Queue {name} in namespace {namespace}"))?);
-    }
-    Ok(found)
+    let named = args.names.iter().map(|name| {
+        let queue = found.iter().find(|queue| text(queue, "/metadata/name") == name);
+        queue.cloned().ok_or_else(|| format!("there is no Queue {name} in {place}"))
+    });
+    Ok(named.collect::<Result<_, _>>()?)
 }
 
 /// The change of a Queue's spec; without a time the field goes.
@@ -150,12 +149,22 @@ fn pause_text(queue: &Value, until: &str) -> String {
     format!("paused until {until}{below}")
 }
 
+/// Why there is no pause of its own to end: a pause of a queue above covers it, as its status says.
+fn why_nothing_ends(queue: &Value) -> String {
+    // Without a queue above, its status has not followed yet.
+    let conditions = queue.pointer("/spec/parentRef").and_then(|_| queue.pointer("/status/conditions"));
+    let mut conditions = conditions.and_then(Value::as_array).into_iter().flatten();
+    let paused = conditions.find(|condition| text(condition, "/reason") == "Paused");
+    let nothing = "nothing to change".to_owned();
+    paused.map_or(nothing, |paused| format!("nothing to change: {}", cause(text(paused, "/message"))))
+}
+
 /// Reads `2h`, `1h30m`, `1d`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let span = text.parse::<Span>().and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours()));
     let seconds = span.ok().and_then(|span| u64::try_from(span.as_secs()).ok());
     let seconds = seconds.filter(|seconds| (1..=MOST_SECONDS).contains(seconds));
-    let wrong = || format!("{text}: write a number with s, m, h or d, such as 2h or 1h30m");
+    let wrong = || format!("{text}: write a number with s, m, h or d, such as 2h or 1h30m, at most 366d");
     seconds.map(Duration::from_secs).ok_or_else(wrong)
 }
 
@@ -185,5 +194,17 @@ mod tests {
         let parent = json!({"spec": {"children": {}}});
         assert_eq!(pause_text(&parent, "T"), "paused until T, with its child queues");
         assert_eq!(pause_text(&json!({"spec": {}}), "T"), "paused until T");
+    }
+
+    #[test]
+    fn a_pause_of_a_queue_above_is_named() {
+        assert_eq!(why_nothing_ends(&json!({"spec": {}})), "nothing to change");
+        let message = "Quotient lowers no quota and evicts no pod here because queue org/research is paused until T. The pause ends by \
+                       itself.";
+        let paused = json!({"type": "Ready", "status": "True", "reason": "Paused", "message": message});
+        let status = json!({"conditions": [{"reason": "Reconciled"}, paused]});
+        assert_eq!(why_nothing_ends(&json!({"spec": {}, "status": status})), "nothing to change");
+        let below = json!({"spec": {"parentRef": {"name": "research"}}, "status": status});
+        assert_eq!(why_nothing_ends(&below), "nothing to change: queue org/research is paused until T");
     }
 }

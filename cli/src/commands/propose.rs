@@ -16,7 +16,7 @@ use crate::commands::simulate::at_rest;
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::{Cluster, without_requests};
 use crate::objects::{Object, is_ours};
-use crate::output::{Cell, Progress, Screen, counted, joined, listing, print, spaced, sum};
+use crate::output::{Cell, Progress, Screen, Style, counted, joined, listing, note, print, spaced, sum};
 use crate::proposals::{OutputDirectory, ProposedQueue, resource_map};
 use crate::queues::{amounts, percentage};
 use crate::source::SourceArgs;
@@ -48,32 +48,39 @@ pub(crate) async fn run(
     basis: Basis,
     session: Session<'_>,
 ) -> Result<Outcome, CommandError> {
-    let snapshot = args.source.read_all(session.connection).await?;
+    let mut snapshot = args.source.read_all(session.connection).await?;
+    let namespace = session.connection.namespace.as_deref();
     let progress = Progress::begin("looking at what every namespace uses");
     let cluster = at_rest(Cluster::of(&snapshot, None)?.warned());
-    let proposals = proposals(&cluster, basis);
+    let mut proposals = proposals(&cluster, basis);
+    proposals.retain(|proposal| namespace.is_none_or(|wanted| wanted == proposal.queue.namespace));
     drop(progress);
     if proposals.is_empty() {
-        eprintln!(
-            "Every namespace with pods has a Queue, or is one of the system: there is nothing to propose."
-        );
+        note("Every namespace with pods has a Queue, or is one of the system: there is nothing to propose.");
         return Ok(Outcome::Fine);
     }
     let queues: Vec<ProposedQueue> = proposals.iter().map(|proposal| proposal.queue.clone()).collect();
-    if args.output.put(&queues)? {
-        print(&text(&cluster, &proposals, basis, &args.output.name(), session.screen))?;
+    let Some(written) = args.output.put(&queues)? else { return Ok(Outcome::Fine) };
+    let mut lines = table(&proposals, session.screen.style);
+    if basis == Basis::Quotas {
+        snapshot.add(queues.iter().map(ProposedQueue::object));
+        lines.extend(findings(&at_rest(Cluster::of(&snapshot, None)?), namespace, session.screen));
     }
+    lines.push(ending(written, &args.output.name()));
+    print(&joined(lines))?;
     Ok(Outcome::Fine)
 }
 
-/// The table and what comes next; if a cluster is adopted, also other systems and what the checks found.
-pub(crate) fn text(
-    cluster: &Cluster,
-    proposals: &[Proposal],
-    basis: Basis,
-    directory: &str,
-    screen: Screen,
-) -> String {
+/// What became of the proposals, and what comes next.
+pub(crate) fn ending(written: usize, directory: &str) -> String {
+    let written = counted(written, "Queue", "Queues");
+    format!(
+        "{written} written with mode: Observe. Nothing applied. Next: kubectl quotient diff -f {directory}"
+    )
+}
+
+/// A line for each proposal.
+pub(crate) fn table(proposals: &[Proposal], style: Style) -> Vec<String> {
     let names = ["NAMESPACE", "USED NOW", "WEIGHT", "GUARANTEED", "DEFAULT REQUESTS", "NOTE"];
     let rows = proposals.iter().map(|proposal| {
         let spec = &proposal.queue.spec;
@@ -87,22 +94,19 @@ pub(crate) fn text(
             Cell::from(&proposal.note),
         ]
     });
-    let mut lines = listing(&names, rows, screen.style);
-    if basis == Basis::Quotas {
-        lines.extend(systems(cluster).into_iter().map(|(system, namespaces)| {
-            format!(
-                "{} to {system}. Its queues become Queues by: kubectl quotient migrate {system}",
-                counted(namespaces.len(), "namespace belongs", "namespaces belong")
-            )
-        }));
-        lines.push(String::new());
-        lines.push(check(cluster, None, None, true).text(false, screen));
-    }
-    let written = counted(proposals.len(), "Queue", "Queues");
-    lines.push(format!(
-        "{written} written with mode: Observe. Nothing applied. Next: kubectl quotient diff -f {directory}"
-    ));
-    joined(lines)
+    listing(&names, rows, style)
+}
+
+/// What a person learns who adopts a cluster: other systems in it, and what the checks find once it has the proposed Queues.
+pub(crate) fn findings(adopted: &Cluster, namespace: Option<&str>, screen: Screen) -> Vec<String> {
+    let systems = systems(adopted).into_iter().map(|(system, namespaces)| {
+        format!(
+            "{} to {system}. Its queues become Queues by: kubectl quotient migrate {system}",
+            counted(namespaces.len(), "namespace belongs", "namespaces belong")
+        )
+    });
+    let checked = check(adopted, None, namespace, true).text(false, screen);
+    systems.chain([String::new(), checked]).collect()
 }
 
 /// The namespaces that another system shares out, by the system.

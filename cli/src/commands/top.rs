@@ -131,8 +131,8 @@ pub(crate) async fn run(args: &TopArgs, session: Session<'_>) -> Result<Outcome,
             answer.print(args.output.output)?;
             return Ok(Outcome::Fine);
         }
-        watch.show(&answer.text(args.output.output)?, table())?;
-        if !args.source.is_live() {
+        let is_read = watch.show(&answer.text(args.output.output)?, table())?;
+        if !is_read || !args.source.is_live() {
             return Ok(Outcome::Fine);
         }
         tokio::time::sleep(INTERVAL).await;

@@ -26,7 +26,7 @@ use super::rollouts::{add_jobs, roll_out};
 use super::sources::{Problem, Problems, documents, read_all, take_apart};
 use crate::controllers::Controllers;
 use crate::objects::Object;
-use crate::output::{list, sum};
+use crate::output::{list, note, sum};
 use crate::snapshot::{Entry, Missing, Snapshot};
 
 /// What the objects describe.
@@ -131,7 +131,7 @@ impl Cluster {
     /// Says on standard error what was read but makes no difference.
     pub(crate) fn warned(self) -> Self {
         for warning in &self.warnings {
-            eprintln!("warning: {warning}");
+            note(&format!("warning: {warning}"));
         }
         self
     }
@@ -167,6 +167,10 @@ impl Cluster {
             }));
         }
         let operator = if snapshot.is_observed { find_operator(&objects, &workloads) } else { None };
+        let unreadable = operator.as_ref().and_then(|operator| operator.settings.as_ref().err());
+        warnings.extend(unreadable.map(|error| {
+            format!("the flags of the operator cannot be read, so its defaults are assumed: {error}")
+        }));
         let mut index = Index::new(settings(operator.as_ref(), has_written));
         let (objects, controllers) = put_into(&mut index, objects);
         apply_workloads(&workloads, operator.as_ref(), &mut index);

@@ -21,6 +21,8 @@ pub(crate) struct OperatorFacts {
     pub(crate) namespace: String,
     /// The name of its Deployment.
     pub(crate) name: String,
+    /// The Helm release that it belongs to.
+    pub(crate) release: String,
     /// The version that labels or the image name.
     pub(crate) version: Option<String>,
     /// The account of its pods.
@@ -41,6 +43,9 @@ pub(crate) struct OperatorFacts {
 
 /// The label of the chart that names the version.
 const VERSION: &str = "app.kubernetes.io/version";
+
+/// The label of the chart that names the release.
+const RELEASE: &str = "app.kubernetes.io/instance";
 
 /// The name of the container.
 const CONTAINER: &str = "operator";
@@ -88,12 +93,14 @@ fn facts(deployment: &Deployment) -> Option<OperatorFacts> {
     let containers = &pod.containers;
     let container = containers.iter().find(|container| container.name == CONTAINER)?;
     let namespace = metadata.namespace.clone().unwrap_or_default();
+    let name = metadata.name.clone().unwrap_or_default();
     Some(OperatorFacts {
         has_leases: false,
         leader: None,
         settings: settings(container, &namespace).map(Box::new),
         namespace,
-        name: metadata.name.clone().unwrap_or_default(),
+        release: label(RELEASE).unwrap_or(&name).to_owned(),
+        name,
         version: label(VERSION).or_else(|| tag(container.image.as_deref()?)).map(str::to_owned),
         service_account: pod.service_account_name.clone().unwrap_or_else(|| "default".to_owned()),
         priority_class: pod.priority_class_name.clone().filter(|class| !class.is_empty()),

@@ -76,6 +76,7 @@ fn decoded(bytes: Vec<u8>) -> io::Result<String> {
         [0xef, 0xbb, 0xbf, text @ ..] => utf_8(text.to_vec()),
         [0xff, 0xfe, text @ ..] => utf_16(text, u16::from_le_bytes),
         [0xfe, 0xff, text @ ..] => utf_16(text, u16::from_be_bytes),
+        [0x1f, 0x8b, ..] => Err(io::Error::other("it is compressed: a snapshot is named with --snapshot")),
         _ => utf_8(bytes),
     }
 }
@@ -231,5 +232,7 @@ mod tests {
         let wrong = decoded(vec![b'a', 0xff]).unwrap_err().to_string();
         assert_eq!(wrong, "invalid utf-8 sequence of 1 bytes from index 1");
         assert!(decoded(vec![0xff, 0xfe, 0x00, 0xdc]).is_err());
+        let snapshot = decoded(vec![0x1f, 0x8b, 0x08]).unwrap_err().to_string();
+        assert_eq!(snapshot, "it is compressed: a snapshot is named with --snapshot");
     }
 }

@@ -6,4 +6,6 @@ mod said;
 
 pub(crate) use decode::{decoded, find_text, plain, text, time};
 pub(crate) use kind::{ApiKind, Kind, Object, POD_GROUP_KINDS, in_words, later_version};
-pub(crate) use said::{Bound, PART_OF, Share, VARIABLES, ignores_evictions, is_operator, is_ours};
+pub(crate) use said::{
+    Bound, PART_OF, Share, VARIABLES, goes_with_queue, ignores_evictions, is_operator, is_ours,
+};

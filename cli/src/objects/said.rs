@@ -26,6 +26,11 @@ pub(crate) fn is_ours(metadata: &ObjectMeta) -> bool {
     label.is_some_and(|label| label == MANAGED_BY_QUOTIENT)
 }
 
+/// Whether garbage collection deletes an object with its Queue.
+pub(crate) fn goes_with_queue(metadata: &ObjectMeta) -> bool {
+    metadata.owner_references.iter().flatten().any(|owner| owner.kind == "Queue")
+}
+
 /// The label that marks the objects of the chart, and its value.
 pub(crate) const PART_OF: (&str, &str) = ("app.kubernetes.io/part-of", "quotient");
 

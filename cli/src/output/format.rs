@@ -10,7 +10,7 @@ use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::time::Timestamp;
 use serde::Serialize;
 
-use super::print;
+use super::{note, print};
 
 /// How to print.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -29,13 +29,15 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Prints a line beside the answer; what reads another form than the table does not get it.
+    /// Prints a line beside the answer; what reads another form than a table does not get it.
     pub(crate) fn say(self, line: &str) -> io::Result<()> {
-        if self == Self::Table {
-            return print(&format!("{line}\n"));
+        match self {
+            Self::Table | Self::Wide => print(&format!("{line}\n")).map(drop),
+            Self::Json | Self::Yaml | Self::Name => {
+                note(line);
+                Ok(())
+            }
         }
-        eprintln!("{line}");
-        Ok(())
     }
 }
 
@@ -77,7 +79,7 @@ impl<D: Serialize, F: FnOnce() -> D> Answer<'_, F> {
 
     /// Prints it in this form.
     pub(crate) fn print(self, format: Format) -> anyhow::Result<()> {
-        print(&self.text(format)?).context("print the answer")
+        print(&self.text(format)?).context("print the answer").map(drop)
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) use explanation::{Explanation, Fact};
 #[cfg(test)]
 pub(crate) use format::Document;
 pub(crate) use format::{Answer, Format, OutputArgs, all_quantities, document, quantities, time_text};
-pub(crate) use quotient_operator::print::print;
+pub(crate) use quotient_operator::print::{note, print};
 pub(crate) use report::report;
 pub(crate) use screen::{Color, Screen, Style, bar};
 pub(crate) use table::{Cell, align, columns, indented, listing};

@@ -20,10 +20,12 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Prints `text` if `content`, which it says, is not on the screen yet. A terminal is cleared before.
-    pub(crate) fn show(&mut self, text: &str, content: String) -> io::Result<()> {
+    /// Prints `text` if `content`, which it says, is not on the screen yet, and says whether it is still read.
+    ///
+    /// A terminal is cleared before.
+    pub(crate) fn show(&mut self, text: &str, content: String) -> io::Result<bool> {
         if self.shown.as_ref() == Some(&content) {
-            return Ok(());
+            return Ok(true);
         }
         self.shown = Some(content);
         print(&if io::stdout().is_terminal() { format!("{CLEAR}{text}") } else { text.to_owned() })

@@ -165,23 +165,28 @@ impl fmt::Display for Place {
 
 /// The latest time that stands in the object's metadata or status.
 ///
-/// Only fields named as Kubernetes names times count (`…Timestamp`, `…Time`, `…At`, `time`), and none in spec:
-/// a date among a container's arguments is not a time at which something happened.
+/// Only fields named as Kubernetes names times count (`…Timestamp`, `…Time`, `…At`, `time`), and none in spec: a date among a
+/// container's arguments is not a time at which something happened. A deletion was before its timestamp, which is a deadline.
 pub(super) fn latest_time(object: &Value) -> Option<Timestamp> {
     ["metadata", "status"].into_iter().filter_map(|part| latest_in(object.get(part)?)).max()
 }
 
 fn latest_in(value: &Value) -> Option<Timestamp> {
     match value {
-        Value::Object(fields) => fields
-            .iter()
-            // Annotations and labels hold anything.
-            .filter(|(name, _)| !matches!(name.as_str(), "annotations" | "labels"))
-            .filter_map(|(name, value)| match value {
-                Value::String(text) if is_time(name) => time(text).ok(),
-                _ => latest_in(value),
-            })
-            .max(),
+        Value::Object(fields) => {
+            let grace = fields.get("deletionGracePeriodSeconds").and_then(Value::as_i64).unwrap_or_default();
+            let deleted = |deadline: Timestamp| deadline.plus_seconds(grace.saturating_neg());
+            fields
+                .iter()
+                // Annotations and labels hold anything.
+                .filter(|(name, _)| !matches!(name.as_str(), "annotations" | "labels"))
+                .filter_map(|(name, value)| match value {
+                    Value::String(text) if name == "deletionTimestamp" => time(text).ok().map(deleted),
+                    Value::String(text) if is_time(name) => time(text).ok(),
+                    _ => latest_in(value),
+                })
+                .max()
+        }
         Value::Array(values) => values.iter().filter_map(latest_in).max(),
         _ => None,
     }
@@ -214,5 +219,7 @@ mod tests {
         assert!(expected.is_some());
         assert_eq!(latest_time(&object), expected);
         assert_eq!(latest_time(&json!({"spec": {}})), None);
+        let deleted = json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:35Z", "deletionGracePeriodSeconds": 30}});
+        assert_eq!(latest_time(&deleted), expected);
     }
 }

@@ -32,18 +32,16 @@ report! {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+/// What is absent is empty: a list of manifests has a kind and items, too, and is to be told from a snapshot.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 struct Stored {
     kind: String,
     as_of: String,
     source: String,
-    #[serde(default)]
     redacted: bool,
     observed: bool,
-    #[serde(default)]
     partial: bool,
-    #[serde(default)]
     missing: Vec<Missing>,
     items: Vec<Value>,
 }
@@ -83,7 +81,8 @@ pub(crate) fn read_file(path: &Path) -> Result<Snapshot, String> {
     }
     let stored: Stored = serde_json::from_slice(&text).map_err(|error| failed("read", path, error))?;
     if stored.kind != "Snapshot" {
-        let advice = "it is no snapshot; write one with: kubectl quotient snapshot -o FILE";
+        let advice =
+            "it is no snapshot; write one with: kubectl quotient snapshot -o FILE, or name manifests with -f";
         return Err(failed("read", path, advice));
     }
     let Ok(as_of) = time(&stored.as_of) else {

@@ -9,6 +9,8 @@ mod redact;
 use quotient_engine::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::objects::{Kind, text};
+use crate::output::note;
 use entry::latest_time;
 pub(crate) use entry::{Content, Entry, Place};
 #[cfg(test)]
@@ -67,10 +69,14 @@ impl Snapshot {
         }
     }
 
-    /// When the cluster is looked at: when the objects were read, or the latest time that stands in them.
+    /// When the cluster is looked at: when the objects were read, or the latest time that stands in them. Kinds that no decision
+    /// depends on may have times to come, such as the renewal of a certificate.
     pub(crate) fn now(&self) -> Timestamp {
-        let latest = || self.entries.iter().filter_map(|entry| latest_time(entry.json()?)).max();
-        self.as_of.or_else(latest).unwrap_or_default()
+        let objects = self.entries.iter().filter_map(Entry::json);
+        let understood = objects.filter(|object| {
+            matches!(Kind::find(text(object, "/apiVersion"), text(object, "/kind")), Ok(Some(_)))
+        });
+        self.as_of.or_else(|| understood.filter_map(latest_time).max()).unwrap_or_default()
     }
 
     /// An empty one of objects that a person wrote.
@@ -89,7 +95,7 @@ impl Snapshot {
     /// Says on standard error which lists are missing.
     pub(crate) fn warn_of_missing(&self) {
         for missing in &self.missing {
-            eprintln!("warning: {} are missing: you may not list them", missing.resource);
+            note(&format!("warning: {} are missing: you may not list them", missing.resource));
         }
     }
 

@@ -52,7 +52,10 @@ impl<'a> Collection<'a> {
 
     /// All of them.
     pub(crate) async fn list(self) -> Result<Vec<Value>, ClusterError> {
-        self.read(identity).await
+        match self.read(identity).await {
+            Err(error) if error.is_not_found() && self.kind.is_ours() => Err(ClusterError::NotInstalled),
+            read => read,
+        }
     }
 
     /// The same; none if the user may not list them. Of an optional kind that is not served there are none, and of Quotient's.
@@ -133,10 +136,13 @@ impl<'a> Collection<'a> {
         self.ask("patch", self.request().patch(name, &parameters, patch)).await
     }
 
-    /// Deletes one object; what it owns follows by garbage collection.
+    /// Deletes one object, unless it is gone already; what it owns follows by garbage collection.
     pub(crate) async fn delete(self, name: &str) -> Result<(), ClusterError> {
         let request = self.request().delete(name, &DeleteParams::background());
-        self.ask::<IgnoredAny>("delete", request).await.map(drop)
+        match self.ask::<IgnoredAny>("delete", request).await {
+            Err(error) if !error.is_not_found() => Err(error),
+            _ => Ok(()),
+        }
     }
 
     fn request(&self) -> Request {

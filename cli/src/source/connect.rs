@@ -4,9 +4,11 @@ use std::error::Error as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::NonEmptyStringValueParser;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
+use super::proxy;
 use crate::exit::ClusterError;
 
 /// How the cluster is reached.
@@ -18,11 +20,11 @@ pub(crate) struct ConnectionArgs {
     pub(crate) kubeconfig: Option<PathBuf>,
 
     /// The context of the kubeconfig; its current one if left out.
-    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(long, global = true, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) context: Option<String>,
 
     /// The namespace; that of the context if left out.
-    #[arg(short = 'n', long, global = true, value_name = "NAME")]
+    #[arg(short = 'n', long, global = true, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) namespace: Option<String>,
 
     /// Ask the API server as this user.
@@ -66,6 +68,7 @@ impl ConnectionArgs {
         config.headers.push((http::header::USER_AGENT, http::header::HeaderValue::from_static(NAME)));
         let namespace = self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
         let address = config.cluster_url.host().unwrap_or("cluster").to_owned();
+        proxy::bypass(&mut config);
         let client = Client::try_from(config).map_err(ClusterError::config)?;
         Ok((client, namespace, address))
     }
@@ -99,13 +102,19 @@ impl ConnectionArgs {
 
     /// What a server beside the API server returns to the user of the kubeconfig.
     ///
-    /// The request has the user's token, so the certificate of the server is verified. It is not where only this machine or the
-    /// cluster can answer: the operator makes its own certificate if it is given none.
+    /// The request has the user's token, so the connection is encrypted and the certificate of the server is verified. Neither
+    /// matters where only this machine or the cluster can answer: the operator makes its own certificate if it is given none.
     pub(crate) async fn fetch(&self, url: &str) -> Result<Vec<u8>, ClusterError> {
         let url: http::Uri =
             url.parse().map_err(|error| ClusterError::config(format_args!("{url}: {error}")))?;
+        let is_near = url.host().is_some_and(is_near);
+        if !is_near && url.scheme() != Some(&http::uri::Scheme::HTTPS) {
+            return Err(ClusterError::Other(format!(
+                "get {url}: the request has your token, so it goes to another machine only by https"
+            )));
+        }
         let mut config = self.config().await?;
-        config.accept_invalid_certs = url.host().is_some_and(is_near);
+        config.accept_invalid_certs = is_near;
         config.read_timeout = Some(self.request_timeout);
         config.connect_timeout = Some(self.connect_timeout());
         config.root_cert = built_in_certificates();
@@ -113,6 +122,7 @@ impl ConnectionArgs {
         let mut server = url.clone().into_parts();
         server.path_and_query = Some(http::uri::PathAndQuery::from_static("/"));
         config.cluster_url = http::Uri::from_parts(server).map_err(ClusterError::config)?;
+        proxy::bypass(&mut config);
         let client = Client::try_from(config).map_err(ClusterError::config)?;
         let failed = |error| ClusterError::of(error, "get", &url.to_string(), None);
         let request = http::Request::get(url.path()).body(kube::client::Body::empty());
@@ -142,6 +152,24 @@ mod tests {
         }
         for elsewhere in ["metrics.example.com", "a.svc.example.com", "svc", "10.0.0.1"] {
             assert!(!is_near(elsewhere), "{elsewhere}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_token_leaves_this_machine_only_encrypted() {
+        let connection =
+            ConnectionArgs { kubeconfig: Some("/nonexistent".into()), ..ConnectionArgs::default() };
+        let refused = async |url| connection.fetch(url).await.unwrap_err().to_string();
+        for url in ["http://metrics.example.com/decisions/latest", "http://10.0.0.1:8443/metrics"] {
+            let said = refused(url).await;
+            assert_eq!(
+                said,
+                format!("get {url}: the request has your token, so it goes to another machine only by https")
+            );
+        }
+        for url in ["https://metrics.example.com/metrics", "http://localhost:8080/metrics"] {
+            let said = refused(url).await;
+            assert!(said.starts_with("find the cluster: "), "{said}");
         }
     }
 }

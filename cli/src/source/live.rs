@@ -81,11 +81,15 @@ impl Live {
         Ok(snapshot)
     }
 
-    /// Has the Queues of all namespaces instead of those of one, if the user may list them.
+    /// Has the Queues of all namespaces instead of those of one. If the user may not list them, they are noted as missing.
     pub(crate) async fn add_all_queues(&self, snapshot: &mut Snapshot) -> Result<(), ClusterError> {
-        if let Some(all) = self.of(Kind::Queue.api(), None).list_if_allowed().await? {
-            snapshot.entries.retain(|entry| entry.kind() != "Queue");
-            snapshot.add(all);
+        let kind = Kind::Queue.api();
+        match self.of(kind, None).list_if_allowed().await? {
+            Some(all) => {
+                snapshot.entries.retain(|entry| entry.kind() != "Queue");
+                snapshot.add(all);
+            }
+            None => snapshot.missing.push(Missing { resource: kind.resource(), namespace: None }),
         }
         Ok(())
     }

@@ -4,12 +4,14 @@ mod collection;
 mod connect;
 mod live;
 mod page;
+mod proxy;
 
 use std::path::PathBuf;
 
 use crate::exit::{ClusterError, CommandError};
 use crate::manifests;
 use crate::objects::{ApiKind, Kind, POD_GROUP_KINDS};
+use crate::output::note;
 use crate::snapshot::{Snapshot, is_snapshot, read_file};
 
 pub(crate) use collection::Collection;
@@ -86,11 +88,11 @@ impl SourceArgs {
         if self.is_live() {
             ClusterError::missing(snapshot.missing.iter())?;
         }
-        for missing in &snapshot.missing {
-            eprintln!(
-                "warning: {} are not in the snapshot, so the answer may differ from what happens",
-                missing.resource
-            );
+        let refused = snapshot.missing.iter().map(|missing| missing.resource.as_str());
+        for part in refused.chain(snapshot.is_partial.then_some("objects of other namespaces")) {
+            note(&format!(
+                "warning: {part} are not in the snapshot, so the answer may differ from what happens"
+            ));
         }
         Ok(snapshot)
     }

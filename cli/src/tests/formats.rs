@@ -2,8 +2,8 @@
 
 use expect_test::expect;
 
-use super::{check, example, read};
-use crate::commands::simulate::{render, simulate, stalled};
+use super::{check, example, played, read};
+use crate::commands::simulate::{render, simulate};
 use crate::manifests;
 use crate::output::Format;
 use crate::output::Style;
@@ -64,9 +64,10 @@ fn programs_learn_of_stalled_queues_beside_the_steps() {
         )
     };
     let files = [("1.yaml", &*queue("older", "00")), ("2.yaml", &*queue("newer", "01"))];
-    let simulation = simulate(&read(&files).unwrap(), true);
-    let [warning] = &stalled(&simulation)[..] else { panic!("{simulation:?}") };
-    assert!(warning.starts_with("Queue a/newer has no share: NamespaceTaken: "), "{warning}");
+    let printed = played(&read(&files).unwrap(), Format::Json);
+    let document: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    let stalled = document["stalled"][0].as_str().unwrap();
+    assert!(stalled.starts_with("a/newer (NamespaceTaken: "), "{stalled}");
 }
 
 #[test]

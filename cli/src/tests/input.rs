@@ -360,6 +360,15 @@ fn the_quota_of_our_name_is_what_the_queue_is_allocated() {
     assert_eq!(ours, [("labeled", true), ("other-label", true), ("plain", true), ("somebody-elses", false)]);
 }
 
+/// Such as the renewal of a certificate in a dump of all kinds.
+#[test]
+fn times_of_other_kinds_do_not_count() {
+    let node = "{apiVersion: v1, kind: Node, metadata: {name: n, creationTimestamp: 2026-01-01T00:00:00Z}}";
+    let other = "{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: c}, status: {renewalTime: 2027-01-01T00:00:00Z}}";
+    let cluster = read(&[("a.yaml", node), ("b.yaml", other)]).unwrap();
+    assert_eq!(cluster.snapshot.now, Timestamp::from_seconds(1_767_225_600));
+}
+
 #[test]
 fn the_time_may_be_given() {
     let later = Timestamp::from_seconds(2_000_000_000);

@@ -2,9 +2,11 @@
 
 use expect_test::{Expect, expect};
 
-use super::read;
+use super::{observed_yaml, read};
 use crate::commands::leaving::{release, uninstall};
+use crate::manifests::Cluster;
 use crate::output::Screen;
+use crate::snapshot::{Missing, Snapshot};
 
 /// A parent with a child whose quota it owns, an orphaned quota, and a workload that gave way.
 const INPUT: &str = "
@@ -87,6 +89,28 @@ fn what_stands_in_the_way_is_named_with_the_way_out() {
     assert_eq!(release(&cluster, "none").unwrap_err().code(), 2);
 }
 
+/// Garbage collection never deletes it, so it is not waited for. One that Quotient wrote goes with its Queue, whatever its label.
+#[test]
+fn a_quota_of_another_program_stands_in_the_way() {
+    const LABEL: &str = "labels: {app.kubernetes.io/managed-by: quotient}";
+    let theirs = INPUT.replace(LABEL, "labels: {app.kubernetes.io/managed-by: Helm}");
+    let obstacles = |namespace: &str| {
+        let release = release(&read(&[("a.yaml", &theirs)]).unwrap(), namespace).unwrap();
+        (release.explanation.needs_a_person, release.explanation.text(Screen::plain()))
+    };
+    let (is_refused, printed) = obstacles("b");
+    assert!(
+        is_refused
+            && printed.contains("ResourceQuota quotient would stay, because another program wrote it."),
+        "{printed}"
+    );
+    let (is_refused, printed) = obstacles("a");
+    assert!(!is_refused && printed.contains("what the Queue owns: 1 quota or LimitRange"), "{printed}");
+    // What is not Quotient's does not keep Quotient from leaving.
+    let printed = uninstall(&read(&[("a.yaml", &theirs)]).unwrap()).text(Screen::plain());
+    assert!(!printed.contains("ResourceQuota"), "{printed}");
+}
+
 /// A parent queue and the Queue of its own namespace are deleted together.
 #[test]
 fn a_namespace_with_a_tree_of_its_own_may_go() {
@@ -138,6 +162,46 @@ spec:
           kubectl delete crd queues.quotient.dev queuejobs.quotient.dev
           kubectl -n quotient-system delete configmap quotient-ledger
     "#]].assert_eq(&uninstall(&cluster).text(Screen::plain()));
+}
+
+/// The chart names the Deployment after the release, and not always alike.
+#[test]
+fn the_release_of_the_operator_is_uninstalled() {
+    const OPERATOR: &str = "
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: prod-quotient
+  namespace: sharing
+  labels: {app.kubernetes.io/part-of: quotient, app.kubernetes.io/instance: prod}
+spec:
+  selector: {matchLabels: {app: quotient}}
+  template: {spec: {containers: [{name: operator, args: [--flag-of-a-later-version]}]}}
+";
+    let cluster = Cluster::of(&observed_yaml(OPERATOR, "2026-11-24T14:00:00Z"), None).unwrap();
+    let printed = uninstall(&cluster).text(Screen::plain());
+    assert!(printed.contains("\n  helm uninstall prod --namespace sharing\n"), "{printed}");
+    // What its flags say is not known, so answers may be those of another operator.
+    let [warning] = &cluster.warnings[..] else { panic!("{:?}", cluster.warnings) };
+    assert!(
+        warning.starts_with("the flags of the operator cannot be read, so its defaults are assumed: "),
+        "{warning}"
+    );
+}
+
+/// Its children are in namespaces that the person may not look into.
+#[test]
+fn a_release_says_if_child_queues_may_be_hidden() {
+    let mut snapshot = observed_yaml(INPUT, "2026-11-24T14:00:00Z");
+    snapshot.entries.retain(|entry| entry.namespace() == "org");
+    let missing = Missing { resource: "queues.quotient.dev".to_owned(), namespace: None };
+    let printed = |snapshot: &Snapshot| {
+        let release = release(&Cluster::of(snapshot, None).unwrap(), "org").unwrap();
+        release.explanation.text(Screen::plain())
+    };
+    assert!(!printed(&snapshot).contains("Child queues"));
+    snapshot.missing.push(missing);
+    assert!(printed(&snapshot).contains("Child queues in other namespaces would lose their share."));
 }
 
 #[test]

@@ -158,6 +158,12 @@ async fn of_queues_of_one_name_that_of_the_own_namespace_is_meant() {
 async fn an_object_that_does_not_exist_is_none() {
     let (live, _) = live(|_| failure(404, "NotFound", "told"));
     assert_eq!(live.of(Kind::Queue.api(), Some("team-a")).get("x").await.unwrap(), None);
+    // It is deleted already.
+    live.of(Kind::Queue.api(), Some("team-a")).delete("x").await.unwrap();
+    // Without the kind there are no Queues to pause; another kind that is not served is named.
+    let refused = live.of(Kind::Queue.api(), None).list().await.unwrap_err();
+    assert!(matches!(refused, ClusterError::NotInstalled), "{refused}");
+    assert_eq!(live.of(Kind::Job.api(), None).list().await.unwrap_err().to_string(), "list jobs.batch: told");
 }
 
 #[tokio::test]

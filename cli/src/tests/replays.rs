@@ -52,10 +52,13 @@ fn a_replay_names_every_pod_and_what_another_setting_had_changed() {
           queue team-3/team-3 deserves 2c 9Gi, not 3c 9Gi
     "#]].assert_eq(&replay.table(Screen::plain()));
     assert!(PAGE.contains(&replay.table(Screen::plain())), "docs/reference/cli.md shows something else");
+    let orphaned = Replay::of(record, &with("queue/team-1.parentRef.name=gone")).unwrap();
+    let printed = orphaned.table(Screen::plain());
+    assert!(printed.contains("\n  queue without a share: team-1 (ParentNotFound: "), "{printed}");
     let document = serde_json::to_value(ReplayText::of(&replay)).unwrap();
     let fields = document.as_object().unwrap().iter().map(|(name, value)| format!("{name}: {value}\n"));
     expect![[r#"
-        alternative: {"added":[],"deserved":{"team-1/team-1":{"cpu":"4333m","memory":"6Gi"},"team-2/team-2":{"cpu":"2667m","memory":"12Gi"},"team-3/team-3":{"cpu":"2","memory":"9Gi"}},"spared":["team-1/pod-3","team-2/pod-3"],"with":["guaranteed.cpu of Queue team-1 = 3"]}
+        alternative: {"added":[],"deserved":{"team-1/team-1":{"cpu":"4333m","memory":"6Gi"},"team-2/team-2":{"cpu":"2667m","memory":"12Gi"},"team-3/team-3":{"cpu":"2","memory":"9Gi"}},"spared":["team-1/pod-3","team-2/pod-3"],"stalled":[],"with":["guaranteed.cpu of Queue team-1 = 3"]}
         evictions: [{"beneficiary":"team-3/team-3","pod":"team-1/pod-3","queue":"team-1/team-1","rank":1,"reason":"Reclaimed"},{"beneficiary":"team-3/team-3","pod":"team-2/pod-3","queue":"team-2/team-2","rank":1,"reason":"Reclaimed"}]
         identical: true
         kept: []

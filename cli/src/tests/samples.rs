@@ -15,7 +15,7 @@ use crate::commands::explain::{Question, Target, explain};
 use crate::commands::propose::{self, Basis, proposals};
 use crate::commands::replay::Replay;
 use crate::manifests::Cluster;
-use crate::output::Screen;
+use crate::output::{Screen, Style, joined};
 use crate::snapshot::Snapshot;
 
 const ML: &str = include_str!("clusters/ml.yaml");
@@ -272,9 +272,10 @@ fn init_proposes_what_use_and_quotas_suggest() {
 ";
     let cluster = super::read(&[("a.yaml", INPUT)]).unwrap();
     let proposed = proposals(&cluster, Basis::Usage);
-    let printed = propose::text(&cluster, &proposed, Basis::Usage, "quotient-queues/", Screen::plain());
+    let mut printed = propose::table(&proposed, Style::Plain);
+    printed.push(propose::ending(proposed.len(), "quotient-queues/"));
     check(
-        &printed,
+        &joined(printed),
         &expect![[r#"
         NAMESPACE  USED NOW      WEIGHT  GUARANTEED  DEFAULT REQUESTS  NOTE
         batch      90 cpu 300Gi  9       -           100m, 128Mi       2 workloads without requests

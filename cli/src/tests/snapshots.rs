@@ -83,7 +83,7 @@ fn another_file_is_no_snapshot() {
     assert!(!is_snapshot(&path));
     let directory = super::directory(&[("a.json", "{\"kind\": \"List\", \"items\": []}")]);
     let error = read_file(&directory.path().join("a.json")).unwrap_err();
-    assert!(error.contains("missing field `asOf`"), "{error}");
+    assert!(error.contains("it is no snapshot; write one with: kubectl quotient snapshot"), "{error}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::commands::propose::{self, Basis, proposals};
 use crate::commands::simulate::at_rest;
 use crate::commands::top::{What, text, top};
 use crate::manifests::Cluster;
-use crate::output::Screen;
+use crate::output::{Screen, Style, joined};
 use crate::queues::{governing, views};
 
 /// Two namespaces, one of them without a Queue.
@@ -157,31 +157,39 @@ fn a_namespace_without_a_queue_gets_a_proposal() {
 
 #[test]
 fn a_cluster_with_quotas_is_adopted() {
-    let cluster = cluster();
-    let proposed = proposals(&cluster, Basis::Quotas);
+    let proposed = proposals(&cluster(), Basis::Quotas);
+    let manifests: Vec<String> = proposed.iter().map(|proposal| proposal.queue.manifest()).collect();
+    let with = read(&[("a.yaml", INPUT), ("b.yaml", &manifests.join("---\n"))]).unwrap();
+    let plan = quotient_advance::settle(&with.snapshot).1;
+    assert_eq!((plan.stalled.len(), plan.evictions.len()), (0, 0));
+    let mut printed = propose::table(&proposed, Style::Plain);
+    printed.extend(propose::findings(&at_rest(with), None, Screen::plain()));
+    printed.push(propose::ending(proposed.len(), "queues/"));
     expect![[r#"
         NAMESPACE  USED NOW  WEIGHT  GUARANTEED  DEFAULT REQUESTS  NOTE
         b          3.5 cpu   60      6 cpu       100m, 128Mi       its ResourceQuota own (6 cpu) stays and acts as a limit; 1 workload without requests
 
         cluster      √ 2 checks
         namespaces   √ 3 checks
-                     ‼ 1 namespace with pods has no Queue and uses 3.5 cpu (35 %): b
-                       fix: create Queues: kubectl quotient init --from-usage                 docs/reference/checks.md#unmanaged
+                     · b: ResourceQuota own bounds the share
+                       fix: remove the other ResourceQuota, unless it is meant as a limit
+                       (docs/reference/checks.md#foreign-quota)
         autoscaling  √ 1 check
-        workloads    √ 10 checks
+        workloads    √ 8 checks
                      ‼ Deployment a/web cannot roll out at its full share: maxUnavailable is 0 pods
                        fix: set maxUnavailable to at least 1                              docs/reference/checks.md#no-surge-room
-        16 ok, 2 warnings, 0 errors, 3 not looked at
+                     ‼ Job b/train counts evictions against backoffLimit
+                       fix: add a podFailurePolicy that ignores DisruptionTarget            docs/reference/checks.md#job-retries
+                     · Pod b/bare has no controller
+                       fix: use a Job or a Deployment: nothing creates an evicted bare pod again
+                       (docs/reference/checks.md#bare-pods)
+        14 ok, 2 warnings, 0 errors, 2 remarks, 3 not looked at
 
         1 Queue written with mode: Observe. Nothing applied. Next: kubectl quotient diff -f queues/
-    "#]].assert_eq(&propose::text(&cluster, &proposed, Basis::Quotas, "queues/", Screen::plain()));
-    let manifests: Vec<String> = proposed.iter().map(|proposal| proposal.queue.manifest()).collect();
+    "#]].assert_eq(&joined(printed));
     for stated in ["# Its quotas allow 6 cpu.\n", "guaranteed:\n    cpu: '6'\n", "weight: 60\n"] {
         assert!(manifests.concat().contains(stated), "{manifests:?}");
     }
-    let with = read(&[("a.yaml", INPUT), ("b.yaml", &manifests.join("---\n"))]).unwrap();
-    let plan = quotient_advance::settle(&with.snapshot).1;
-    assert_eq!((plan.stalled.len(), plan.evictions.len()), (0, 0));
 }
 
 /// The operator takes a quota of its name over, so it does not stay. One that Quotient wrote says nothing of the team.

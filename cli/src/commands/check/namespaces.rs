@@ -12,7 +12,7 @@ use quotient_index::quotas::{bounds_from_hard, is_scoped};
 use super::CheckContext;
 use super::finding::{Found, Seen, first_few};
 use crate::manifests::without_requests;
-use crate::objects::{Object, is_ours};
+use crate::objects::{Object, goes_with_queue, is_ours};
 use crate::output::{counted, spaced, sum};
 use crate::queues::percentage;
 
@@ -97,11 +97,9 @@ pub(super) fn quota_of_others(context: &CheckContext<'_>) -> Found {
 pub(super) fn orphaned(context: &CheckContext<'_>) -> Found {
     let orphaned = context.objects().filter(|object| {
         let Object::ResourceQuota(quota) = object else { return false };
-        let mut owners = quota.metadata.owner_references.iter().flatten();
-        let is_owned = owners.any(|owner| owner.kind == "Queue");
         is_called_quotient(quota)
             && is_ours(&quota.metadata)
-            && (!is_owned || !context.is_managed(object.namespace()))
+            && (!goes_with_queue(&quota.metadata) || !context.is_managed(object.namespace()))
     });
     let sentence =
         |object: &Object| format!("{}: no Queue owns the ResourceQuota quotient", object.namespace());

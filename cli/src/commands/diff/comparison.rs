@@ -8,7 +8,7 @@ use quotient_engine::plan::{Eviction, Plan, PodId, QueuePlan};
 use quotient_engine::reasons::{KeptReason, ShortReason};
 use quotient_engine::snapshot::Pod;
 
-use crate::commands::simulate::{Simulation, all_unmet, why_not_started};
+use crate::commands::simulate::{Simulation, all_unmet, stalled_only_in, why_not_started};
 use crate::manifests::Cluster;
 use crate::output::spaced;
 
@@ -63,7 +63,7 @@ impl Comparison {
             evicted,
             blocked: blocked(after),
             unmeetable: unmeetable(&old, &new),
-            stalled: stalled(&old, &new),
+            stalled: stalled_only_in(&old, &new),
             deepest_drop: deepest_drop(&queues),
             unmet: unmet_only_in(&old, &new),
             steps: after.stable.then_some(after.steps.len()),
@@ -147,13 +147,6 @@ fn unmeetable(old: &Plan, new: &Plan) -> BTreeMap<String, Amounts> {
     let is_met = |name: &QueueName| old.queues.get(name).is_none_or(|queue| queue.unmeetable.is_empty());
     let unmeetable = new.queues.iter().filter(|(name, queue)| !queue.unmeetable.is_empty() && is_met(name));
     unmeetable.map(|(name, queue)| (name.in_words(), queue.unmeetable.clone())).collect()
-}
-
-fn stalled(old: &Plan, new: &Plan) -> Vec<String> {
-    let stalled = new.stalled.iter().filter(|(name, _)| !old.stalled.contains_key(name));
-    stalled
-        .map(|(name, stall)| format!("{} ({}: {})", name.in_words(), stall.reason, stall.message))
-        .collect()
 }
 
 /// The queue that loses most of what it deserved. One without a share in the end loses all of it.

@@ -16,7 +16,7 @@ use crate::Session;
 use crate::commands::simulate::{Simulation, pod_name, simulate};
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::{Cluster, Problems, read_snapshot};
-use crate::output::{Answer, Format, Progress, Screen, document, print};
+use crate::output::{Answer, Format, Progress, Screen, document, note, print};
 use crate::snapshot::{NodeOffer, Setting, Snapshot, overlay};
 use crate::source::{SourceArgs, free_beside};
 
@@ -103,7 +103,7 @@ pub(crate) async fn run(args: &DiffArgs, session: Session<'_>) -> Result<Outcome
     };
     let diff = Diff::of(&base, args, namespace.as_deref())?;
     for warning in &diff.warnings {
-        eprintln!("warning: {warning}");
+        note(&format!("warning: {warning}"));
     }
     print(&text(&diff, args.output, session.screen)?)?;
     let outcome = Outcome::of(diff.verdicts.iter().any(|verdict| !verdict.is_passed));

@@ -12,6 +12,7 @@ mod workload;
 
 use std::fmt;
 
+use clap::ValueHint;
 use serde_json::Value;
 
 use crate::Session;
@@ -20,7 +21,7 @@ use crate::commands::simulate::at_rest;
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::objects::Kind;
-use crate::output::{Answer, Explanation, Format, OutputArgs, Screen, document};
+use crate::output::{Answer, Explanation, Format, OutputArgs, Screen, document, note};
 use crate::source::SourceArgs;
 
 use context::{Context, Read, read};
@@ -42,7 +43,7 @@ pub(crate) struct ExplainArgs {
 
     /// Of an evicted pod, show what the record of the decision says. At an address that ends in /decisions the operator serves
     /// all that it has kept: see kubectl quotient replay --help.
-    #[arg(long, value_name = "FILE|URL", conflicts_with = "arithmetic")]
+    #[arg(long, value_name = "FILE|URL", value_hint = ValueHint::FilePath, conflicts_with = "arithmetic")]
     pub(crate) record: Option<String>,
 
     #[command(flatten)]
@@ -62,9 +63,9 @@ pub(crate) async fn run(args: &ExplainArgs, session: Session<'_>) -> Result<Outc
             let pod = format!("{}/{}", namespace.as_deref().unwrap_or_default(), target.name);
             let found = Replay::find(list, &pod, session.connection).await?;
             if found.is_none() {
-                eprintln!(
+                note(&format!(
                     "The operator has kept no decision that evicted {pod}, or you may not list pods of all namespaces."
-                );
+                ));
             }
             found
         }

@@ -14,7 +14,7 @@ use crate::Session;
 use crate::commands::explain::show;
 use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::manifests::Cluster;
-use crate::objects::{Kind, Object, decoded};
+use crate::objects::{Kind, Object, decoded, goes_with_queue, is_ours};
 use crate::output::{Explanation, Format, OutputArgs, Progress, counted, list, spaced, sum};
 use crate::snapshot::Snapshot;
 use crate::source::{Live, Scope, SourceArgs};
@@ -68,6 +68,7 @@ pub(crate) async fn run(args: &ReleaseArgs, session: Session<'_>) -> Result<Outc
     let live = Live::connect(session.connection).await?;
     let mut snapshot = live.snapshot(&Scope::of(KINDS, Some(&args.namespace))).await?;
     ClusterError::require(&snapshot.missing, &["queues", "pods", "resourcequotas"])?;
+    snapshot.warn_of_missing();
     // Queues elsewhere may be child queues.
     live.add_all_queues(&mut snapshot).await?;
     let (release, outcome) = look(&snapshot)?;
@@ -151,15 +152,36 @@ pub(crate) fn release(cluster: &Cluster, namespace: &str) -> Result<Release, Com
         explanation.step(format!("{pods} let in at once, whatever room there is."));
     }
     let children = queues.iter().filter_map(|queue| children(cluster, namespace, queue));
-    for obstacle in inventory.leftovers.into_iter().chain(children) {
+    let foreign = foreign_quota(cluster, namespace);
+    for obstacle in inventory.leftovers.into_iter().chain(foreign).chain(children) {
         explanation.check(false, obstacle);
         explanation.needs_a_person = true;
     }
-    let is_gating = |queue: &Queue| {
-        queue.metadata.namespace.as_deref() == Some(namespace) && queue.spec.admission == Admission::Gate
-    };
-    let has_gates = gated > 0 || cluster.objects.iter().filter_map(Object::get).any(is_gating);
+    let own = cluster.objects.iter().filter_map(Object::get);
+    let own: Vec<&Queue> =
+        own.filter(|queue: &&Queue| queue.metadata.namespace.as_deref() == Some(namespace)).collect();
+    let are_hidden = cluster.missing.iter().any(|missing| missing.resource == Kind::Queue.api().resource());
+    if are_hidden && own.iter().any(|queue| queue.spec.children.is_some()) {
+        explanation.step(
+            "Child queues in other namespaces would lose their share. You may not list Queues there, so they are not known.",
+        );
+    }
+    let has_gates = gated > 0 || own.iter().any(|queue| queue.spec.admission == Admission::Gate);
     Ok(Release { queues, has_gates, explanation })
+}
+
+/// A quota of the name that another program wrote. Nothing deletes it, and it goes on limiting the namespace.
+fn foreign_quota(cluster: &Cluster, namespace: &str) -> Option<String> {
+    let mut here = cluster.objects.iter().filter(|object| object.namespace() == namespace);
+    let is_foreign = here.any(|object| {
+        let is_quota = object.kind() == Kind::ResourceQuota && object.name() == QUOTA;
+        is_quota && !goes_with_queue(object.metadata()) && !is_ours(object.metadata())
+    });
+    is_foreign.then(|| {
+        format!(
+            "ResourceQuota {QUOTA} would stay, because another program wrote it. First: give it another name, or delete it"
+        )
+    })
 }
 
 /// Child queues of other namespaces lose their share with their parent. Those of this one are deleted with it.

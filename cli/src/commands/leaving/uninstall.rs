@@ -9,7 +9,7 @@ use crate::Session;
 use crate::commands::explain::show;
 use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::manifests::Cluster;
-use crate::objects::{Object, is_ours};
+use crate::objects::{Object, goes_with_queue, is_ours};
 use crate::output::{Explanation, OutputArgs, counted};
 use crate::source::SourceArgs;
 
@@ -40,9 +40,9 @@ pub(crate) async fn run(args: &UninstallArgs, session: Session<'_>) -> Result<Ou
 /// What is found.
 pub(crate) fn uninstall(cluster: &Cluster) -> Explanation {
     let inventory = Inventory::of(cluster, None);
-    let (namespace, name) = match &cluster.operator {
-        Some(operator) => (operator.namespace.as_str(), operator.name.as_str()),
-        None => ("quotient-system", "quotient"),
+    let (namespace, name, release) = match &cluster.operator {
+        Some(operator) => (operator.namespace.as_str(), operator.name.as_str(), operator.release.as_str()),
+        None => ("quotient-system", "quotient", "quotient"),
     };
     let mut explanation = Explanation::of("Deployment", namespace, name);
     let count = inventory.leftovers.len().saturating_add(inventory.gated.len());
@@ -73,7 +73,7 @@ pub(crate) fn uninstall(cluster: &Cluster) -> Explanation {
     }
     explanation.lines = vec![
         "Then, in this order:".to_owned(),
-        format!("  helm uninstall {name} --namespace {namespace}"),
+        format!("  helm uninstall {release} --namespace {namespace}"),
         "  kubectl delete queues.quotient.dev --all --all-namespaces".to_owned(),
         "  kubectl delete crd queues.quotient.dev queuejobs.quotient.dev".to_owned(),
         format!("  kubectl -n {namespace} delete configmap quotient-ledger"),
@@ -137,13 +137,11 @@ impl Inventory {
     }
 
     fn add_owned(&mut self, object: &Object) -> Option<(String, String)> {
-        let metadata = object.metadata();
-        if !is_ours(metadata) {
+        if goes_with_queue(object.metadata()) {
+            self.owned = self.owned.saturating_add(1);
             return None;
         }
-        let mut owners = metadata.owner_references.iter().flatten();
-        if owners.any(|owner| owner.kind == "Queue") {
-            self.owned = self.owned.saturating_add(1);
+        if !is_ours(object.metadata()) {
             return None;
         }
         let stays = "would stay, because no Queue owns it, so garbage collection does not delete it";

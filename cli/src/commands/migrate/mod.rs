@@ -17,7 +17,7 @@ use clap::ValueEnum;
 
 use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::objects::Kind;
-use crate::output::{Answer, OutputArgs, document};
+use crate::output::{Answer, OutputArgs, document, note};
 use crate::snapshot::Snapshot;
 use crate::source::{ConnectionArgs, Scope, SourceArgs};
 
@@ -86,7 +86,7 @@ pub(crate) async fn run(args: &MigrateArgs, connection: &ConnectionArgs) -> Resu
     let answer =
         Answer { table: &|_| migration.manifests(), document: || document, names: migration.names() };
     answer.print(args.output.output)?;
-    eprintln!("{}", migration.summary());
+    note(&migration.summary());
     Ok(Outcome::Fine)
 }
 

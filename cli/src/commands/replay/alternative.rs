@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quotient_crds::names::API_VERSION;
 use quotient_engine::amounts::Bounds;
-use quotient_engine::names::Namespace;
+use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::snapshot::{Queue, Snapshot};
 use serde_json::json;
 
@@ -79,6 +79,12 @@ fn set(queue: &mut Queue, wanted: &Queue, path: &[String]) -> Result<(), Command
         ["preemption"] => queue.preemption = wanted.preemption,
         ["pausedUntil"] => queue.paused_until = wanted.paused_until,
         ["parentRef"] => queue.parent.clone_from(&wanted.parent),
+        ["parentRef", "name"] => {
+            let home = queue.parent.take().map(|parent| parent.namespace);
+            let wanted = wanted.parent.clone();
+            queue.parent =
+                wanted.map(|wanted| QueueName { namespace: home.unwrap_or(wanted.namespace), ..wanted });
+        }
         ["request", ..] => amounts(&mut queue.request, &wanted.request, path.len() > 1),
         ["guaranteed", ..] => amounts(&mut queue.guaranteed, &wanted.guaranteed, path.len() > 1),
         ["limit", ..] => amounts(&mut queue.limit, &wanted.limit, path.len() > 1),

@@ -8,7 +8,7 @@ use quotient_engine::plan::{PassedOver, Plan};
 use quotient_operator::decisions::Evicted;
 
 use super::Replay;
-use crate::commands::simulate::{PassedOverReport, pod_name};
+use crate::commands::simulate::{PassedOverReport, pod_name, stalled_only_in};
 use crate::output::{Cell, Screen, counted, joined, list, listing, quantities, report, time_text};
 
 report! {
@@ -51,6 +51,8 @@ report! {
             let shares = other_shares(plan, other);
             shares.map(|(name, _, deserved)| (name.to_string(), quantities(deserved, &other.resources))).collect()
         },
+        /// The Queues that had had no share, and why.
+        stalled: Vec<String> = stalled_only_in(plan, other),
     }
 }
 
@@ -118,6 +120,7 @@ impl Replay {
             let before = before.map_or_else(|| "-".to_owned(), Amounts::compact);
             format!("  queue {name} deserves {}, not {before}", deserved.compact())
         }));
+        lines.extend(compared.stalled.iter().map(|queue| format!("  queue without a share: {queue}")));
         lines
     }
 }

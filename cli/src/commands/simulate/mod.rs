@@ -9,12 +9,12 @@ use quotient_engine::time::Timestamp;
 
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
-use crate::output::{Answer, Format, OutputArgs, Progress, Style, document};
+use crate::output::{Answer, Format, OutputArgs, Progress, Style, document, print};
 use crate::source::SourceArgs;
 use crate::{Session, objects};
 
 pub(crate) use report::{PassedOverReport, Report, pod_name};
-pub(crate) use sentence::{all_unmet, why, why_it_waits, why_not_started};
+pub(crate) use sentence::{all_unmet, stalled_only_in, why, why_it_waits, why_not_started};
 pub(crate) use steps::{Simulation, simulate};
 
 /// What to simulate, and how to show it.
@@ -60,14 +60,8 @@ pub(crate) async fn run(args: &SimulateArgs, session: Session<'_>) -> Result<Out
     let progress = Progress::begin("playing the cluster");
     let simulation = simulate(&cluster, args.until_stable);
     drop(progress);
-    if args.output.output != Format::Table {
-        // The table shows them itself.
-        for warning in stalled(&simulation) {
-            eprintln!("warning: {warning}");
-        }
-    }
     let text = render(&cluster, &simulation, args.output.output, args.explain, session.screen.style)?;
-    crate::output::print(&text)?;
+    print(&text)?;
     Ok(Outcome::Fine)
 }
 
@@ -78,14 +72,6 @@ pub(crate) fn at_rest(mut cluster: Cluster) -> Cluster {
         cluster.snapshot = steps::open(&cluster).0;
     }
     cluster
-}
-
-/// The Queues without a share, and what to do about each. No step changes that.
-pub(crate) fn stalled(simulation: &Simulation) -> Vec<String> {
-    let stalls = simulation.steps.first().into_iter().flat_map(|step| &step.plan.stalled);
-    stalls
-        .map(|(name, stall)| format!("Queue {name} has no share: {}: {}", stall.reason, stall.message))
-        .collect()
 }
 
 /// The simulation as it is printed, with the pods that rules kept if `explain`.

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use quotient_engine::amounts::Resource;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{
-    Eviction, PassedOver, PodId, QueueJobName, QueueJobPlan, QueuePlan, Scaling, Unmet,
+    Eviction, PassedOver, Plan, PodId, QueueJobName, QueueJobPlan, QueuePlan, Scaling, Unmet,
 };
 use quotient_operator::status::why_unmet;
 
-use super::sentence::{all_unmet, why_it_waits};
+use super::sentence::{all_unmet, stalled_only_in, why_it_waits};
 use super::steps::{Simulation, Step};
 use crate::output::{quantities, report};
 
@@ -24,6 +24,11 @@ report! {
             steps.map(|(step, number)| StepReport::of(number, step, &step.plan.resources, explain)).collect()
         },
         stable: bool = simulation.stable,
+        /// The Queues without a share, and what to do about each. No step changes that.
+        stalled: Vec<String> = {
+            let first = simulation.steps.first();
+            first.map(|step| stalled_only_in(&Plan::default(), &step.plan)).unwrap_or_default()
+        },
     }
 
     struct StepReport(number: usize, step: &Step, resources: &[Resource], explain: bool) {

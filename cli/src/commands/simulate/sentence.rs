@@ -102,6 +102,14 @@ pub(crate) fn all_unmet(plan: &Plan) -> impl Iterator<Item = (&QueueName, &Queue
     leaves.flat_map(|(name, queue)| queue.unmet.iter().map(move |unmet| (name, queue, unmet)))
 }
 
+/// `team-x (ParentNotFound: …)`: the queues that have no share in `new` and had one in `old`, or did not exist.
+pub(crate) fn stalled_only_in(old: &Plan, new: &Plan) -> Vec<String> {
+    let stalled = new.stalled.iter().filter(|(name, _)| !old.stalled.contains_key(name));
+    stalled
+        .map(|(name, stall)| format!("{} ({}: {})", name.in_words(), stall.reason, stall.message))
+        .collect()
+}
+
 /// `2 pods of 4c cannot start: Fragmented (…)`, with the operator's sentence. In general only with the cause that it names: a
 /// line of a table has no room for what would help.
 pub(crate) fn why_not_started(name: &QueueName, queue: &QueuePlan, unmet: &Unmet) -> String {

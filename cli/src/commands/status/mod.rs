@@ -15,7 +15,9 @@ use crate::commands::simulate::at_rest;
 use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::objects::{Kind, text as field};
-use crate::output::{Answer, Format, INTERVAL, OutputArgs, Screen, Watch, columns, document, joined, print};
+use crate::output::{
+    Answer, Format, INTERVAL, OutputArgs, Screen, Watch, columns, document, joined, note, print,
+};
 use crate::queues::{QueueView, SelectorArgs, resource_names, select, views};
 use crate::snapshot::{Entry, Snapshot};
 use crate::source::{ConnectionArgs, Live, Scope, SourceArgs, free_beside};
@@ -128,9 +130,13 @@ pub(crate) async fn run(args: &StatusArgs, session: Session<'_>) -> Result<Outco
             // The first line tells how long ago the Lease was renewed.
             Some(watch) => {
                 let table = table(&status, &found, false, screen);
-                watch.show(&text, table.lines().skip(1).collect())?;
+                if !watch.show(&text, table.lines().skip(1).collect())? {
+                    return Ok(outcome);
+                }
             }
-            None if is_over => print(&text)?,
+            None if is_over => {
+                print(&text)?;
+            }
             None => {}
         }
         if is_late && !is_settled {
@@ -163,7 +169,8 @@ async fn read(args: &StatusArgs, connection: &ConnectionArgs) -> Result<Snapshot
         && of_one.is_none()
         && !args.all_namespaces
     {
-        eprintln!("You may not list Queues in all namespaces; these are of namespace {}.", live.namespace);
+        let namespace = &live.namespace;
+        note(&format!("You may not list Queues in all namespaces; these are of namespace {namespace}."));
         snapshot = live.snapshot(&Scope::of(KINDS, Some(&live.namespace))).await?;
     }
     ClusterError::require(&snapshot.missing, &["queues"])?;

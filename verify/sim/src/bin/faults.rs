@@ -136,7 +136,7 @@ fn list(campaign: &Campaign, families: &[Family]) -> std::io::Result<()> {
     for named in named::all() {
         print(&format!("{:<24} {}\n", named.name, named.what))?;
     }
-    print(&format!("{} perturbations\n", campaign.len()))
+    print(&format!("{} perturbations\n", campaign.len())).map(drop)
 }
 
 fn replay(id: &str) -> anyhow::Result<ExitCode> {
