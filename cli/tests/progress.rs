@@ -42,6 +42,20 @@ fn a_terminal_says_what_takes_longer_than_a_second() {
 }
 
 #[test]
+fn a_terminal_says_that_files_are_read() {
+    let program = env!("CARGO_BIN_EXE_kubectl-quotient");
+    let namespace = "{apiVersion: v1, kind: Namespace, metadata: {name: a}}";
+    let line = format!("(sleep 1.5; echo '{namespace}') | {program} simulate -f -");
+    let output =
+        Command::new("script").args(["-qec", &line, "/dev/null"]).env("TERM", "xterm").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        output.status.success() && text.contains("\r\u{1b}[Kreading the files ...\r\u{1b}[K"),
+        "{text:?}"
+    );
+}
+
+#[test]
 fn a_file_gets_the_error_alone() {
     let output = of_a_silent_server("file", &["sh", "-c", COMMAND]);
     let text = String::from_utf8(output.stderr).unwrap();

@@ -51,10 +51,11 @@ pub(crate) async fn run(
     let mut snapshot = args.source.read_all(session.connection).await?;
     let namespace = session.connection.namespace.as_deref();
     let progress = Progress::begin("looking at what every namespace uses");
-    let cluster = at_rest(Cluster::of(&snapshot, None)?.warned());
+    let cluster = at_rest(Cluster::of(&snapshot, None)?);
     let mut proposals = proposals(&cluster, basis);
     proposals.retain(|proposal| namespace.is_none_or(|wanted| wanted == proposal.queue.namespace));
     drop(progress);
+    cluster.warned();
     if proposals.is_empty() {
         note("Every namespace with pods has a Queue, or is one of the system: there is nothing to propose.");
         return Ok(Outcome::Fine);

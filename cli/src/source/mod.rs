@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use crate::exit::{ClusterError, CommandError};
 use crate::manifests;
 use crate::objects::{ApiKind, Kind, POD_GROUP_KINDS};
-use crate::output::note;
+use crate::output::{Progress, note};
 use crate::snapshot::{Snapshot, is_snapshot, read_file};
 
 pub(crate) use collection::Collection;
@@ -99,18 +99,19 @@ impl SourceArgs {
 
     /// The objects of files or of a snapshot file; none if the cluster is to be asked.
     pub(crate) fn read_files(&self, connection: &ConnectionArgs) -> Result<Option<Snapshot>, CommandError> {
-        let namespace = connection.namespace.as_deref();
-        if let Some(path) = &self.snapshot {
-            let has_manifests = path.is_dir() || is_manifest(path);
-            if has_manifests && !is_snapshot(path) {
-                return Ok(Some(manifests::read_snapshot(std::slice::from_ref(path), namespace)?));
-            }
-            return Ok(Some(read_file(path)?));
-        }
-        if self.files.is_empty() {
+        if self.is_live() {
             return Ok(None);
         }
-        Ok(Some(manifests::read_snapshot(&self.files, namespace)?))
+        let _progress = Progress::begin("reading the files");
+        let namespace = connection.namespace.as_deref();
+        let Some(path) = &self.snapshot else {
+            return Ok(Some(manifests::read_snapshot(&self.files, namespace)?));
+        };
+        let has_manifests = path.is_dir() || is_manifest(path);
+        if has_manifests && !is_snapshot(path) {
+            return Ok(Some(manifests::read_snapshot(std::slice::from_ref(path), namespace)?));
+        }
+        Ok(Some(read_file(path)?))
     }
 }
 

@@ -56,10 +56,11 @@ fn time(text: &str) -> Result<Timestamp, String> {
 /// Reads, simulates and prints.
 pub(crate) async fn run(args: &SimulateArgs, session: Session<'_>) -> Result<Outcome, CommandError> {
     let snapshot = args.source.read_all(session.connection).await?;
-    let cluster = Cluster::of(&snapshot, args.now)?.warned();
     let progress = Progress::begin("playing the cluster");
+    let cluster = Cluster::of(&snapshot, args.now)?;
     let simulation = simulate(&cluster, args.until_stable);
     drop(progress);
+    let cluster = cluster.warned();
     let text = render(&cluster, &simulation, args.output.output, args.explain, session.screen.style)?;
     print(&text)?;
     Ok(Outcome::Fine)
