@@ -4,7 +4,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -114,7 +114,9 @@ fn a_watch_ends_when_its_reader_has_gone() {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-quotient"));
-        command.args(words.split(' ')).env("KUBECONFIG", &path).stdout(writer).stderr(Stdio::null());
+        command.args(words.split(' ')).stdout(writer).stderr(Stdio::null());
+        // As with kubectl, a file of the list may be missing.
+        command.env("KUBECONFIG", std::env::join_paths([Path::new("/nonexistent"), &path]).unwrap());
         let mut process = command.spawn().unwrap();
         let began = Instant::now();
         let ended = loop {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
+use jiff::SignedDuration;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
@@ -31,16 +32,16 @@ pub(crate) struct ConnectionArgs {
     #[arg(long = "as", global = true, value_name = "USER")]
     pub(crate) impersonate: Option<String>,
 
-    /// How many seconds one request may take.
-    #[arg(long, global = true, value_name = "SECONDS", default_value = "30", value_parser = timeout)]
+    /// How long one request may take, such as 90s or 5m.
+    #[arg(long, global = true, value_name = "DURATION", default_value = "30s", value_parser = timeout)]
     pub(crate) request_timeout: Duration,
 }
 
-/// `30` or `30s`, as kubectl takes it.
+/// `30`, `30s` or `1m`, as kubectl takes it.
 fn timeout(text: &str) -> Result<Duration, String> {
-    let seconds = text.strip_suffix('s').unwrap_or(text).parse::<u64>();
-    let seconds = seconds.ok().filter(|seconds| (1..=3600).contains(seconds));
-    seconds.map(Duration::from_secs).ok_or_else(|| "write a number of seconds, 1 to 3600".to_owned())
+    let span = || text.parse::<SignedDuration>().ok().and_then(|span| u64::try_from(span.as_secs()).ok());
+    let seconds = text.parse::<u64>().ok().or_else(span).filter(|seconds| (1..=3600).contains(seconds));
+    seconds.map(Duration::from_secs).ok_or_else(|| "write a duration from 1s to 1h".to_owned())
 }
 
 /// How the command names itself to the API server.
@@ -87,8 +88,12 @@ impl ConnectionArgs {
 
     async fn config(&self) -> Result<Config, ClusterError> {
         let options = KubeConfigOptions { context: self.context.clone(), ..KubeConfigOptions::default() };
-        if let Some(path) = &self.kubeconfig {
-            let kubeconfig = Kubeconfig::read_from(path).map_err(ClusterError::config)?;
+        let files = self.kubeconfig.clone().map_or_else(files_of_environment, |file| vec![file]);
+        if !files.is_empty() {
+            let read = files.iter().try_fold(Kubeconfig::default(), |read, file| {
+                Kubeconfig::read_from(file).and_then(|next| read.merge(next))
+            });
+            let kubeconfig = read.map_err(ClusterError::config)?;
             return Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(ClusterError::config);
         }
         if self.context.is_some() {
@@ -135,6 +140,12 @@ impl ConnectionArgs {
     }
 }
 
+/// The files that `KUBECONFIG` lists and that exist: as with kubectl, one of several may be missing.
+fn files_of_environment() -> Vec<PathBuf> {
+    let listed = std::env::var_os("KUBECONFIG").unwrap_or_default();
+    std::env::split_paths(&listed).filter(|file| file.exists()).collect()
+}
+
 /// Whether `host` is this machine, or a Service by the name that it has inside the cluster alone.
 fn is_near(host: &str) -> bool {
     let is_service = [".svc", ".svc.cluster.local"].into_iter().any(|end| host.ends_with(end));
@@ -152,6 +163,15 @@ mod tests {
         }
         for elsewhere in ["metrics.example.com", "a.svc.example.com", "svc", "10.0.0.1"] {
             assert!(!is_near(elsewhere), "{elsewhere}");
+        }
+    }
+
+    #[test]
+    fn a_request_may_take_as_long_as_with_kubectl() {
+        let seconds = |text| timeout(text).map(|duration| duration.as_secs());
+        assert_eq!([seconds("30"), seconds("90s"), seconds("1m30s")], [Ok(30), Ok(90), Ok(90)]);
+        for wrong in ["0", "", "s", "-1m", "2h", "1.5"] {
+            assert!(timeout(wrong).is_err(), "{wrong}");
         }
     }
 
