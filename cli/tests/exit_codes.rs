@@ -83,6 +83,8 @@ fn proposals_are_written_beside_those_that_exist() {
         assert_eq!(answer.status.code(), Some(0), "{noted}");
         (said, noted)
     };
+    let (_, noted) = proposed(&["-n", "d"]);
+    assert!(noted.contains("Namespace d has a Queue or no pods"), "{noted}");
     let (said, _) = proposed(&["-n", "a"]);
     assert!(said.contains("1 Queue written") && !said.contains("\nb "), "{said}");
     std::fs::write(queues.join("a.yaml"), "# edited\n").unwrap();

@@ -57,7 +57,11 @@ pub(crate) async fn run(
     drop(progress);
     cluster.warned();
     if proposals.is_empty() {
-        note("Every namespace with pods has a Queue, or is one of the system: there is nothing to propose.");
+        let reason = match namespace {
+            Some(namespace) => format!("Namespace {namespace} has a Queue or no pods"),
+            None => "Every namespace with pods has a Queue".to_owned(),
+        };
+        note(&format!("{reason}, or is one of the system: there is nothing to propose."));
         return Ok(Outcome::Fine);
     }
     let queues: Vec<ProposedQueue> = proposals.iter().map(|proposal| proposal.queue.clone()).collect();
