@@ -34,6 +34,9 @@ impl NodeEntry {
     pub(crate) fn of(object: &Object, meta: Meta, labels: Labels, selector: &Selector) -> Self {
         let selected = is_selected(object, selector);
         let written = object.spec.as_ref().and_then(|spec| spec.taints.as_deref());
+        let unschedulable = object.spec.as_ref().and_then(|spec| spec.unschedulable) == Some(true);
+        // An autoscaler that removes a node deletes the object first, which stays until its pods are gone. It need not cordon it.
+        let leaves = object.metadata.deletion_timestamp.is_some();
         Self {
             meta,
             node: Arc::new(Node {
@@ -43,7 +46,7 @@ impl NodeEntry {
                 taints: taints(written.unwrap_or_default()),
             }),
             selected,
-            eligible: selected && object.spec.as_ref().and_then(|spec| spec.unschedulable) != Some(true),
+            eligible: selected && !unschedulable && !leaves,
             ready_since: ready_since(object),
         }
     }

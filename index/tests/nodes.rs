@@ -47,6 +47,10 @@ spec: {unschedulable: true}
 status: {allocatable: {cpu: 1}}
 ---
 kind: Node
+metadata: {name: deleted, deletionTimestamp: 2026-01-01T11:00:00Z, finalizers: [karpenter.sh/termination]}
+status: {allocatable: {cpu: 1}}
+---
+kind: Node
 metadata: {name: control-plane, labels: {node-role.kubernetes.io/control-plane: ''}}
 spec: {taints: [{key: node-role.kubernetes.io/control-plane, effect: NoSchedule}]}
 status: {allocatable: {cpu: 1}}
@@ -78,6 +82,7 @@ metadata: {name: nothing}
             node capacity-alone: allocatable {cpu 1}, counts
             node control-plane: allocatable {cpu 1}, labels [[node-role.kubernetes.io/control-plane, ]], taints [{key node-role.kubernetes.io/control-plane, value , effect NoSchedule}]
             node cordoned: allocatable {cpu 1}
+            node deleted: allocatable {cpu 1}
             node lost: allocatable {cpu 1}
             node manifest: allocatable {cpu 1}, counts
             node new: allocatable {cpu 1}

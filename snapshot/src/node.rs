@@ -14,7 +14,7 @@ use crate::names::NodeName;
 pub struct Node {
     /// What pods may request on it.
     pub allocatable: Amounts,
-    /// Whether its allocatable counts: Ready for long enough, schedulable, selected by configuration and no
+    /// Whether its allocatable counts: Ready for long enough, schedulable, not being deleted, selected by configuration and no
     /// control-plane node with a `NoSchedule` taint. A node that does not count still contributes what the
     /// pods bound to it request, so that capacity leaves with its pods and never before them.
     pub counts: bool,
