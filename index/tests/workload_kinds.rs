@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::kinds::{configured, workload};
-use super::{QUEUE, documents, index_of, printed};
+use super::{QUEUE, documents, index_of, namespace_a, printed};
 use quotient_index::WorkloadObject;
 
 fn template(cpu: u32) -> String {
@@ -105,4 +105,21 @@ fn what_cannot_be_read_is_named_and_changes_nothing() {
         spec.template: invalid type: integer `5`, expected a sequence
         spec.template: it is not a pod template with containers"#]]
     .assert_eq(&said.join("\n"));
+}
+
+/// A tenant who writes an object of thousands of templates, and as many pods that name it, has them compared in no time.
+#[test]
+fn an_object_with_too_many_templates_is_named_and_not_kept() {
+    let groups = |number: u32| -> Vec<(u32, u32)> { (0..number).map(|cpu| (1, cpu + 2)).collect() };
+    let owners = |groups: &[(u32, u32)]| {
+        let mut index = index_of(&[QUEUE, &ray(1, groups)].concat());
+        let owners = namespace_a(&mut index).owners.len();
+        (owners, index.skipped_objects(&"a".into()).map(|skipped| skipped[0].error.clone()))
+    };
+    assert_eq!(owners(&groups(63)), (64, None), "one is that of the head");
+    // Templates that request the same are one.
+    assert_eq!(owners(&[(1, 4); 500]), (2, None));
+    let said =
+        "spec.workerGroupSpecs[*].template: more than 64 templates request different amounts; write fewer";
+    assert_eq!(owners(&groups(64)), (0, Some(said.to_owned())));
 }

@@ -70,21 +70,33 @@ impl WorkloadKind {
         let DynamicObject { metadata, data, .. } = object;
         let mut pods = Vec::new();
         for paths in &self.pods {
-            match paths.read(&data) {
-                Ok(more) => more.into_iter().for_each(|one| add(&mut pods, one)),
-                Err(error) => return Decoded(Err(Undecodable::new(&error, metadata))),
+            let read = paths
+                .read(&data)
+                .and_then(|more| more.into_iter().try_for_each(|one| add(&mut pods, one, &paths.template)));
+            if let Err(error) = read {
+                return Decoded(Err(Undecodable::new(&error, metadata)));
             }
         }
         Decoded(Ok(WorkloadObject { metadata, pods }))
     }
 }
 
-/// Adds `one` to those that request the same.
-fn add(pods: &mut Vec<WantedPods>, one: WantedPods) {
-    match pods.iter_mut().find(|other| other.requests == one.requests) {
-        Some(other) => other.replicas = other.replicas.saturating_add(one.replicas),
-        None => pods.push(one),
+/// The most templates of one object that request different amounts. Each pod of the object is compared with all of them; a
+/// tenant can write an object of thousands, and create as many pods that name it.
+const MOST_TEMPLATES: usize = 64;
+
+/// Adds `one`, which stands at `path`, to those that request the same.
+fn add(pods: &mut Vec<WantedPods>, one: WantedPods, path: &FieldPath) -> Result<(), String> {
+    if let Some(other) = pods.iter_mut().find(|other| other.requests == one.requests) {
+        other.replicas = other.replicas.saturating_add(one.replicas);
+    } else if pods.len() < MOST_TEMPLATES {
+        pods.push(one);
+    } else {
+        return Err(format!(
+            "{path}: more than {MOST_TEMPLATES} templates request different amounts; write fewer"
+        ));
     }
+    Ok(())
 }
 
 impl PodPaths {
