@@ -99,11 +99,23 @@ impl ObservedLimitRange {
 fn defaults(items: &[LimitRangeItem]) -> Bounds {
     let of_containers = items.iter().filter(|item| item.type_ == CONTAINER);
     of_containers.fold(Bounds::new(), |defaults, item| {
-        let list = item.default_request.as_ref();
+        let list = default_request(item);
         let read: Bounds =
-            Reading::default().list(list, Rounding::Up, format_args!("spec.limits.defaultRequest"));
+            Reading::default().list(Some(&list), Rounding::Up, format_args!("spec.limits.defaultRequest"));
         defaults.max(&read)
     })
+}
+
+/// The default request, with what the API server fills in when it stores a LimitRange, and a manifest leaves to it: the default
+/// limit stands in for a default request, and the maximum for that. If there is none of these, the minimum does.
+fn default_request(item: &LimitRangeItem) -> BTreeMap<String, Quantity> {
+    let LimitRangeItem { default, default_request, max, min, .. } = item;
+    [min, max, default, default_request]
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|(name, text)| (name.clone(), text.clone()))
+        .collect()
 }
 
 /// Whether there is more in `items` than one that gives these defaults.

@@ -4,7 +4,7 @@ use quotient_snapshot::amounts::{Bounds, Resource};
 use quotient_snapshot::names::Namespace;
 
 use super::kinds::{relist_begin, relist_finish};
-use super::{apply, at, delete, index_of};
+use super::{apply, at, delete, index_of, namespace_a};
 use quotient_index::limit_ranges::LimitRangeDue;
 use quotient_index::{Index, IndexSettings};
 
@@ -211,4 +211,27 @@ spec: {{tasks: [{{name: main, template: {template}}}]}}
     assert_eq!(expected(&mut index), ["810m 1408Mi"; 2], "that of the Queue is to come");
     assert_eq!(apply(&mut index, &limit_range("own", 5, false, ONE)), [true]);
     assert_eq!(expected(&mut index), ["1110m 1408Mi"; 2]);
+}
+
+/// The API server fills a default request in when it stores a LimitRange. A manifest leaves that to it.
+#[test]
+fn a_default_request_that_a_manifest_leaves_out_is_that_of_the_api_server() {
+    let web = "
+---
+kind: ReplicaSet
+metadata: {name: web, namespace: a, uid: w}
+spec: {replicas: 1, selector: {}, template: {spec: {containers: [{name: c}]}}}
+";
+    for (item, expected) in [
+        ("defaultRequest: {cpu: 200m}, default: {cpu: 300m}, max: {cpu: 2}", "cpu 200m, memory 128Mi"),
+        ("default: {cpu: 300m}, max: {cpu: 2, memory: 1Gi}", "cpu 300m, memory 1Gi"),
+        ("max: {cpu: 2}, min: {cpu: 50m, memory: 1Mi}", "cpu 2, memory 1Mi"),
+    ] {
+        let item = format!("{{type: Container, {item}}}");
+        let mut index = index_of(&[QUEUE, web, &limit_range("own", 1, false, &item)].concat());
+        relist_begin(&mut index, "LimitRange");
+        apply(&mut index, &limit_range("own", 1, false, &item));
+        relist_finish(&mut index, "LimitRange");
+        assert_eq!(namespace_a(&mut index).owners[0].shape.requests.to_string(), expected, "{item}");
+    }
 }
