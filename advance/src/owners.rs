@@ -55,9 +55,14 @@ fn surplus(state: &NamespaceState) -> BTreeSet<PodUid> {
 
 /// The pods that owners create now.
 ///
+/// In a namespace that is being deleted the API server creates none.
+///
 /// Their uids end in the time and their place among all that the namespace creates then, so none is ever used twice. So do their
 /// names, but for those of a StatefulSet: they end in its lowest free ordinals.
 fn created(namespace: &Namespace, state: &NamespaceState, siblings: &[Pod], now: Timestamp) -> Vec<Pod> {
+    if state.terminating {
+        return Vec::new();
+    }
     let mut owners: Vec<&Owner> = state.owners.iter().collect();
     // Controllers know of no priority; but a workload for which room was made inside a queue is requeued first.
     let by_priority = state.queues.iter().any(|queue| queue.preemption == Preemption::LowerPriority);

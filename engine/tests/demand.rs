@@ -37,6 +37,32 @@ fn a_gpu_request_claims_no_cpu() {
     );
 }
 
+/// The API server creates no pod in a namespace that is being deleted, so nothing is evicted for its workloads, its QueueJobs and
+/// the claim of its Queue. Its own pods may leave for hours.
+#[test]
+fn a_namespace_that_is_being_deleted_asks_for_nothing() {
+    plays(
+        "node n1 cpu=6 memory=6Gi
+         queue a
+         queue b request=cpu:2,memory:2Gi
+         pod a/web-1..5 cpu=1 memory=1Gi node=n1 owner=web
+         pod b/api-1 cpu=1 memory=1Gi node=n1 owner=api terminating
+         owner a/web replicas=5 cpu=1 memory=1Gi
+         owner b/api replicas=3 cpu=1 memory=1Gi
+         queuejob b/train min=1 replicas=2 cpu=1 memory=1Gi
+         namespace b terminating",
+        &expect![[r#"
+            step 1: capacity 6c 6Gi
+              a: deserved 5c 5Gi, allocated 5c 5Gi, used 5c 5Gi
+              b: deserved 0c 0, allocated 0c 0, used 1c 1Gi
+              b/train: 0 slots, Waiting (NoQueue)
+            step 2: capacity 6c 6Gi
+              a: deserved 5c 5Gi, allocated 5750mc 5888Mi, used 5c 5Gi
+              b: deserved 0c 0, allocated 750mc 768Mi, used 0c 0
+        "#]],
+    );
+}
+
 // ---- set aside ------------------------------------------------------------------------------------------
 
 #[test]

@@ -11,7 +11,7 @@ use quotient_snapshot::{Pod, PodMetadata, ReclaimGate, Remembered, Settings, Sha
 use serde_json::Value;
 
 use crate::interned::Interned;
-use crate::labels::NamespaceLabels;
+use crate::labels::ObservedNamespace;
 use crate::namespace::NamespaceEntry;
 use crate::nodes::Nodes;
 use crate::overlays::PodKind;
@@ -40,7 +40,7 @@ pub struct Index {
     pub(crate) has_limit_ranges: bool,
     pub(crate) skipped: SkippedObjects,
     pub(crate) ledger: Option<Arc<Ledger>>,
-    pub(crate) labels: BTreeMap<Namespace, NamespaceLabels>,
+    pub(crate) observed_namespaces: BTreeMap<Namespace, ObservedNamespace>,
     pub(crate) shapes: Interned<Shape>,
     pub(crate) metadata: Interned<PodMetadata>,
     pub(crate) texts: Interned<str>,

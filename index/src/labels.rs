@@ -1,4 +1,4 @@
-//! Labels: their texts stand in memory once, and those of namespaces say whose parents parent queues may be.
+//! Labels, whose texts stand in memory once; and what is kept of namespaces: their labels say whose parents parent queues may be.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,16 @@ use quotient_snapshot::labels::Labels;
 use crate::interned::Interned;
 use crate::meta::Meta;
 
-/// The labels of a namespace that the API server knows.
+/// A namespace as it was seen last.
 ///
-/// They are kept in a few hundred bytes a namespace, and shown only of namespaces with Queues: a cluster may
+/// This takes a few hundred bytes a namespace, and is shown only of namespaces with Queues: a cluster may
 /// have ten thousand namespaces that take part in nothing, and snapshots do not mention them.
 #[derive(Debug)]
-pub(crate) struct NamespaceLabels {
+pub(crate) struct ObservedNamespace {
     pub(crate) meta: Meta,
     pub(crate) labels: Labels,
+    /// Whether it is being deleted.
+    pub(crate) terminating: bool,
 }
 
 /// The labels of an object: `known`, if they are the same, otherwise new ones that share their texts with all others.

@@ -43,3 +43,18 @@ fn of_a_namespace_without_a_queue_only_pods_are_shown() {
     assert!(index.delete::<quotient_crds::Queue>(&(), "a", "q", "u"));
     assert_eq!(index.snapshot(at("12:00:00")), snapshot);
 }
+
+/// What a namespace asks for that is being deleted cannot come any more. The API server says so before it deletes the first pod.
+#[test]
+fn a_namespace_that_is_being_deleted_is_shown_as_such() {
+    let mut index = index_of(&[QUEUE, "\n---\n", &namespace("a", "x")].concat());
+    let is_terminating =
+        |index: &mut Index| index.snapshot(at("12:00:00")).namespaces[&"a".into()].terminating;
+    assert!(!is_terminating(&mut index));
+    let deleted = namespace("a", "x").replace("uid: a,", "uid: a, deletionTimestamp: 2026-01-01T12:00:00Z,");
+    assert_eq!(apply(&mut index, &deleted), [true]);
+    assert!(is_terminating(&mut index));
+    // Its successor of the same name is another one.
+    assert_eq!(apply(&mut index, &namespace("a", "x").replace("uid: a,", "uid: a2,")), [true]);
+    assert!(!is_terminating(&mut index));
+}

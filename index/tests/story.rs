@@ -29,11 +29,12 @@ pub(super) fn describe(snapshot: &Snapshot) -> String {
 }
 
 fn contents(state: &NamespaceState) -> Vec<String> {
-    let NamespaceState { labels, queues, vacant, quota, pods, .. } = state;
+    let NamespaceState { labels, queues, vacant, terminating, quota, pods, .. } = state;
     let NamespaceState { owners, queue_jobs, budgets, foreign_quotas, refused, .. } = state;
     let all = [
         ("labels", each([labels], |_| Labels::default())),
         ("vacant", each([vacant], |_| false)),
+        ("terminating", each([terminating], |_| false)),
         ("queue", each(queues, |_| Queue { weight: 1, ..Queue::default() })),
         ("quota", each(quota, |_| Quota::default())),
         ("others allow", each([foreign_quotas], |_| Bounds::new())),

@@ -108,6 +108,8 @@ pub struct NamespaceState {
     pub queues: Vec<Queue>,
     /// Whether the API server has confirmed, after the ledger was read, that no Queue governs the namespace.
     pub vacant: bool,
+    /// Whether it is being deleted: the API server creates nothing in it any more.
+    pub terminating: bool,
     /// The ResourceQuota `quotient`, if there is one.
     pub quota: Option<Quota>,
     /// Its pods, finished ones left out or not: the engine skips them.

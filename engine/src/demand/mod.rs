@@ -86,7 +86,8 @@ impl<'a> Demand<'a> {
         };
 
         let shown = counts.clone();
-        for (resource, least) in queue.request.iter() {
+        // A namespace that is being deleted claims nothing for pods that cannot come any more.
+        for (resource, least) in queue.request.iter().filter(|_| !state.terminating) {
             // No claim is above what there is, so that the amounts shown stay readable.
             let least = least.min(capacity.get(resource));
             counts.set(resource, counts.get(resource).max(least));

@@ -48,9 +48,10 @@ pub(crate) fn by_gang<'l, 'a>(
     by_gang
 }
 
-/// What the owners of a namespace lack, most important first: by priority, then age.
+/// What the owners of a namespace lack, most important first: by priority, then age. In a namespace that is being deleted no pod
+/// can be created, so they lack nothing.
 pub(super) fn of_owners(state: &NamespaceState) -> Vec<PendingPods<'_>> {
-    if state.owners.is_empty() {
+    if state.owners.is_empty() || state.terminating {
         return Vec::new();
     }
     let live = counts(state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner));

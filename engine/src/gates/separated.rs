@@ -57,6 +57,7 @@ fn without_gated_pods(state: &NamespaceState) -> NamespaceState {
         labels: state.labels.clone(),
         queues: state.queues.clone(),
         vacant: state.vacant,
+        terminating: state.terminating,
         quota: ledger_as_quota(state),
         pods: state.pods.iter().filter(|pod| !pod.is_gated()).cloned().collect(),
         owners: owners.collect(),

@@ -46,7 +46,8 @@ pub(super) fn decide(context: Context<'_>, yielded: &YieldedSlots, plan: &mut Pl
         let pods_of_tasks = pods_of_tasks(state, &going, if takes { &yielded.pods } else { &nothing });
         let (now, no_amounts) = (snapshot.now, &no_amounts);
         let place = Place { namespace, state, plan, now, pods_of_tasks, takes, no_amounts };
-        let jobs = match queue {
+        // In a namespace that is being deleted no Job can be created: nothing starts there, as without a queue.
+        let jobs = match queue.filter(|_| !state.terminating) {
             Some((leaf, queue)) => {
                 // Where workloads yield to each other, it is decided already which refused pods get room.
                 let competing = match leaf.queue.preemption {

@@ -7,31 +7,32 @@ use quotient_snapshot::names::Namespace;
 
 use super::Kind;
 use crate::index::Index;
-use crate::labels::{NamespaceLabels, shared_labels};
+use crate::labels::{ObservedNamespace, shared_labels};
 use crate::meta::{Kept, Key, Meta};
 
 impl Kind for Object {
     fn kept<'i>(index: &'i Index, (): &(), (_, name): &Key) -> Option<Kept<'i>> {
-        index.labels.get(&namespace(name)).map(|entry| entry.meta.kept())
+        index.observed_namespaces.get(&namespace(name)).map(|entry| entry.meta.kept())
     }
 
     fn keys(index: &Index, (): &()) -> impl Iterator<Item = Key> {
-        index.labels.keys().map(|name| (Namespace::default(), name.as_str().into()))
+        index.observed_namespaces.keys().map(|name| (Namespace::default(), name.as_str().into()))
     }
 
     fn put(index: &mut Index, (): &(), (_, name): Key, meta: Meta, object: &Self) -> bool {
         let name = namespace(&name);
-        let known = index.labels.get(&name).map(|kept| &kept.labels);
+        let known = index.observed_namespaces.get(&name).map(|kept| &kept.labels);
         let labels =
             shared_labels(&mut index.texts, known, object.metadata.labels.as_ref(), |_| true, usize::MAX);
-        index.labels.insert(name.clone(), NamespaceLabels { meta, labels });
-        index.show_labels(&name)
+        let terminating = object.metadata.deletion_timestamp.is_some();
+        index.observed_namespaces.insert(name.clone(), ObservedNamespace { meta, labels, terminating });
+        index.show_namespace(&name)
     }
 
     fn remove(index: &mut Index, (): &(), (_, name): &Key) -> bool {
         let name = namespace(name);
-        index.labels.remove(&name);
-        index.show_labels(&name)
+        index.observed_namespaces.remove(&name);
+        index.show_namespace(&name)
     }
 }
 
@@ -40,11 +41,12 @@ fn namespace(name: &Arc<str>) -> Namespace {
 }
 
 impl Index {
-    /// Shows snapshots the labels of `namespace`, if there is a Queue in it that they matter to. Says whether
+    /// Shows snapshots what was seen of the object `namespace`, if there is a Queue in it that it matters to. Says whether
     /// that is news.
-    pub(crate) fn show_labels(&mut self, namespace: &Namespace) -> bool {
+    pub(crate) fn show_namespace(&mut self, namespace: &Namespace) -> bool {
         let Some(entry) = self.namespaces.get_mut(namespace) else { return false };
-        let known = self.labels.get(namespace).filter(|_| entry.queue_names().next().is_some());
-        entry.set_labels(known.map(|known| known.labels.clone()).unwrap_or_default())
+        let known = self.observed_namespaces.get(namespace).filter(|_| entry.queue_names().next().is_some());
+        let labels = known.map(|known| known.labels.clone()).unwrap_or_default();
+        entry.show_namespace(labels, known.is_some_and(|known| known.terminating))
     }
 }

@@ -45,7 +45,7 @@ impl Kind for Written {
 
     fn remove(index: &mut Index, (): &(), (namespace, name): &Key) -> bool {
         index.entry_mut(namespace).remove_queue(name);
-        index.show_labels(namespace);
+        index.show_namespace(namespace);
         index.show_quota(namespace);
         index.show_unspecified(namespace);
         true
@@ -81,6 +81,9 @@ impl Index {
             queue.admission = Admission::GateNotServed;
         }
         let changed = self.entry_mut(namespace).put_queue(queue, observed);
-        self.show_labels(namespace) | self.show_quota(namespace) | self.show_unspecified(namespace) | changed
+        self.show_namespace(namespace)
+            | self.show_quota(namespace)
+            | self.show_unspecified(namespace)
+            | changed
     }
 }

@@ -101,11 +101,12 @@ impl NamespaceEntry {
         !self.queues.is_empty()
     }
 
-    /// Shows these labels. Says whether they are others than before.
-    pub(crate) fn set_labels(&mut self, labels: Labels) -> bool {
-        let changed = self.state.labels != labels;
+    /// Shows the namespace with these labels, and whether it is being deleted. Says whether that is news.
+    pub(crate) fn show_namespace(&mut self, labels: Labels, terminating: bool) -> bool {
+        let changed = self.state.labels != labels || self.state.terminating != terminating;
         if changed {
-            Arc::make_mut(&mut self.state).labels = labels;
+            let state = Arc::make_mut(&mut self.state);
+            (state.labels, state.terminating) = (labels, terminating);
         }
         changed
     }

@@ -100,7 +100,12 @@ fn read(snapshot: &mut Snapshot, words: &Words<'_>) {
         "node" => {
             snapshot.nodes.insert(NodeName::from(words.name()), Arc::new(cluster::node(words)));
         }
-        "namespace" => state(snapshot, words.name()).labels = words.pairs().iter().copied().collect(),
+        // `namespace a org=research`, or `namespace a terminating`.
+        "namespace" => {
+            let labels = words.pairs().iter().copied().filter(|(word, _)| *word != "terminating");
+            let state = state(snapshot, words.name());
+            (state.labels, state.terminating) = (labels.collect(), words.has("terminating"));
+        }
         "queue" => queues::put(state(snapshot, words.name()), queues::queue(words)),
         "quota" => state(snapshot, words.name()).quota = Some(queues::quota(words)),
         "foreign-quota" => {
