@@ -1,6 +1,6 @@
 //! The index: what is known of the cluster, ready to be decided on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use quotient_snapshot::PodId;
@@ -10,6 +10,7 @@ use quotient_snapshot::time::Timestamp;
 use quotient_snapshot::{Pod, PodMetadata, ReclaimGate, Remembered, Settings, Shape, Snapshot};
 use serde_json::Value;
 
+use crate::gangs::GroupName;
 use crate::interned::Interned;
 use crate::labels::ObservedNamespace;
 use crate::namespace::NamespaceEntry;
@@ -38,6 +39,8 @@ pub struct Index {
     pub(crate) quotas: QuotaKind,
     /// Whether all LimitRanges were listed once. Before that no namespace is known to have none.
     pub(crate) has_limit_ranges: bool,
+    /// The PodGroups that have changed and whose members have yet to be told.
+    pub(crate) unshown_groups: BTreeMap<Namespace, BTreeSet<GroupName>>,
     pub(crate) skipped: SkippedObjects,
     pub(crate) ledger: Option<Arc<Ledger>>,
     pub(crate) observed_namespaces: BTreeMap<Namespace, ObservedNamespace>,

@@ -38,6 +38,11 @@ impl Table {
         self.missing = Some(kept);
     }
 
+    /// Whether a list runs.
+    pub(crate) const fn is_listing(&self) -> bool {
+        self.missing.is_some()
+    }
+
     /// The list, if one runs, contained `key`, or it need not.
     pub(crate) fn seen(&mut self, key: &Key) {
         if let Some(missing) = &mut self.missing {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::kinds::apply_value;
 use super::{QUEUE, at, documents, index_of, namespace_a};
-use quotient_index::{Index, IndexSettings};
+use quotient_index::{Index, IndexSettings, POD_GROUPS, PodGroup};
 
 /// The processor time of this thread so far: other work on the machine does not count.
 fn effort() -> Duration {
@@ -106,6 +106,50 @@ fn one_deployment_may_have_many_of_all() {
         all
     };
     grows_no_faster(&concentrated(750), &concentrated(1_500));
+}
+
+/// Jobs, and a PodGroup for each, of which the pods and the Job are members.
+fn gangs(number: usize) -> (Vec<Value>, Vec<PodGroup>) {
+    let spec = json!({"containers": [{"name": "c"}]});
+    let metadata = |at: usize| {
+        let labels = json!({"scheduling.x-k8s.io/pod-group": format!("g-{at}")});
+        json!({"name": format!("g-{at}"), "namespace": "a", "uid": format!("g-{at}"), "labels": labels})
+    };
+    let jobs = (0..number).map(|at| {
+        let template = json!({"metadata": metadata(at), "spec": spec});
+        json!({"kind": "Job", "metadata": metadata(at), "spec": {"parallelism": 1, "template": template}})
+    });
+    let pods = (0..number).map(|at| json!({"kind": "Pod", "metadata": metadata(at), "spec": spec}));
+    let group = |at| {
+        let group = json!({"metadata": metadata(at), "spec": {"minMember": 1}});
+        serde_json::from_value(group).unwrap()
+    };
+    (documents(QUEUE).into_iter().chain(jobs).chain(pods).collect(), (0..number).map(group).collect())
+}
+
+/// Before, all pods and owners of the namespace were looked at for each PodGroup, also if nothing of it had changed.
+#[test]
+fn a_list_of_pod_groups_looks_at_each_pod_once() {
+    let api = &POD_GROUPS[0];
+    let list = |index: &mut Index, groups: &[PodGroup]| {
+        let begin = effort();
+        index.relist_begin::<PodGroup>(api);
+        for group in groups {
+            index.apply_of(api, group);
+        }
+        let changed = index.relist_finish::<PodGroup>(api);
+        (changed, effort().saturating_sub(begin))
+    };
+    let (objects, groups) = gangs(6_000);
+    let (mut index, _) = load(&objects);
+    let (changed, elapsed) = list(&mut index, &groups);
+    let state = namespace_a(&mut index);
+    assert!(changed && state.pods.iter().all(|pod| pod.gang().is_some()));
+    assert!(state.owners.iter().all(|owner| owner.gang.as_ref().unwrap().min_available == 1));
+    drop(state);
+    let (changed, again) = list(&mut index, &groups);
+    assert!(!changed);
+    assert!(elapsed + again < Duration::from_millis(600), "{elapsed:?} and {again:?}");
 }
 
 // ---- requests ---------------------------------------------------------------------------------------------

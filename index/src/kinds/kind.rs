@@ -197,6 +197,11 @@ impl Index {
         changed
     }
 
+    /// Whether a full list of the kind runs.
+    pub(crate) fn is_listing<K: Kind>(&self, of: &K::DynamicType) -> bool {
+        self.tables.get(&*K::kind_name(of)).is_some_and(Table::is_listing)
+    }
+
     /// What is remembered of the lists and the deletions of a kind.
     fn table<K: Kind>(&mut self, of: &K::DynamicType) -> &mut Table {
         let name = self.texts.get(K::kind_name(of));

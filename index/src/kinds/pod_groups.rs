@@ -37,14 +37,23 @@ impl Kind for PodGroup {
         let (group, size) = (group(api, &name), object.size(api));
         let controller = controller(&mut index.texts, object.meta()).map(|controller| controller.uid);
         let note = GroupNote { meta, size, api: api.name, controller };
-        index.entry_mut(&namespace).put_pod_group(group.clone(), note);
-        index.resize_gang(&namespace, &group)
+        if !index.entry_mut(&namespace).put_pod_group(group.clone(), note) {
+            return false;
+        }
+        index.unshown_groups.entry(namespace).or_default().insert(group);
+        // Pods are looked at once for a whole list: a tenant may have ten thousand PodGroups, and more pods.
+        !index.is_listing::<Self>(api) && index.resize_gangs()
     }
 
     fn remove(index: &mut Index, api: &PodGroupApi, (namespace, name): &Key) -> bool {
         let group = group(api, name);
         index.entry_mut(namespace).remove_pod_group(&group);
-        index.resize_gang(namespace, &group)
+        index.unshown_groups.entry(namespace.clone()).or_default().insert(group);
+        index.resize_gangs()
+    }
+
+    fn listed(index: &mut Index) -> bool {
+        index.resize_gangs()
     }
 }
 
@@ -53,13 +62,14 @@ fn group(api: &PodGroupApi, name: &Arc<str>) -> GroupName {
 }
 
 impl Index {
-    /// Tells all members of a gang its size. Says whether that is news.
-    fn resize_gang(&mut self, namespace: &Namespace, group: &GroupName) -> bool {
-        let Self { namespaces, metadata, .. } = self;
-        let Some(entry) = namespaces.get_mut(namespace) else { return false };
-        let gang = entry.gang_of_group(group);
-        entry.resize_gang(&gang, |former| {
-            metadata.get(PodMetadata { gang: Some(gang.clone()), ..former.clone() })
+    /// Tells all members of the gangs whose PodGroups have changed their size. Says whether that is news.
+    fn resize_gangs(&mut self) -> bool {
+        let Self { namespaces, metadata, unshown_groups, .. } = self;
+        std::mem::take(unshown_groups).into_iter().fold(false, |changed, (namespace, groups)| {
+            let Some(entry) = namespaces.get_mut(&namespace) else { return changed };
+            let tied =
+                |former: &PodMetadata, gang| metadata.get(PodMetadata { gang: Some(gang), ..former.clone() });
+            entry.resize_gangs(&groups, tied) | changed
         })
     }
 }

@@ -1,8 +1,9 @@
 //! The PodGroups of a namespace, and the gangs of its pods that they are the sizes of.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use quotient_snapshot::names::OwnerUid;
+use quotient_snapshot::names::{GangName, OwnerUid};
 use quotient_snapshot::{Gang, Owner, Pod, PodMetadata};
 
 use super::{NamespaceEntry, OwnerNote};
@@ -23,13 +24,16 @@ pub(crate) struct GroupNote {
 }
 
 impl NamespaceEntry {
-    /// Keeps a PodGroup.
-    pub(crate) fn put_pod_group(&mut self, group: GroupName, note: GroupNote) {
+    /// Keeps a PodGroup. Says whether it is the size of other gangs than before, or of none.
+    pub(crate) fn put_pod_group(&mut self, group: GroupName, note: GroupNote) -> bool {
+        let said = |note: &GroupNote| (note.size, note.controller.clone());
+        let changed = self.pod_groups.get(&group).map(said) != Some(said(&note));
         self.remove_pod_group(&group);
         if let Some(controller) = &note.controller {
             self.groups_by_controller.entry(controller.shared()).or_default().insert(group.clone());
         }
         self.pod_groups.insert(group, note);
+        changed
     }
 
     /// Forgets a PodGroup.
@@ -56,31 +60,34 @@ impl NamespaceEntry {
         Some(self.gang_of_group(group))
     }
 
-    /// Gives pods and owners that name this gang its size, and the owners that name none the gang that they control; `tied` makes
-    /// metadata of pods like others with the gang in it. Says whether anything changed that a decision depends on.
-    pub(crate) fn resize_gang(
+    /// Gives pods and owners that name one of these PodGroups its size, and the owners that name none the gang that they control;
+    /// `tied` makes metadata of pods like others with this gang in it. Says whether anything changed that a decision depends on.
+    ///
+    /// Looks at every owner and every pod once, however many groups there are.
+    pub(crate) fn resize_gangs(
         &mut self,
-        gang: &Gang,
-        mut tied: impl FnMut(&PodMetadata) -> Arc<PodMetadata>,
+        groups: &BTreeSet<GroupName>,
+        mut tied: impl FnMut(&PodMetadata, Gang) -> Arc<PodMetadata>,
     ) -> bool {
-        let is_other = |kept: &Gang| kept.name == gang.name && kept.min_available != gang.min_available;
+        let gangs = groups.iter().map(|group| self.gang_of_group(group));
+        let gangs: BTreeMap<GangName, Gang> = gangs.map(|gang| (gang.name.clone(), gang)).collect();
+        let resized = |kept: &Gang| gangs.get(&kept.name).filter(|gang| **gang != *kept).cloned();
         let of_owner = |entry: &Self, owner: &Owner, note: &OwnerNote| {
             let now = match &owner.gang {
-                Some(kept) if note.states_gang => {
-                    Some(if is_other(kept) { gang.clone() } else { kept.clone() })
-                }
+                Some(kept) if note.states_gang => Some(resized(kept).unwrap_or_else(|| kept.clone())),
                 _ => entry.gang_by_controller(&owner.uid),
             };
             (now != owner.gang).then_some(now)
         };
         let changed = self.change_owners(of_owner, |owner, gang| owner.gang = gang);
-        let is_concerned = |pod: &Pod| pod.metadata.gang.as_ref().is_some_and(is_other);
-        if !self.state.pods.iter().any(is_concerned) {
+        let of_pod = |pod: &Pod| pod.metadata.gang.as_ref().and_then(resized);
+        if !self.state.pods.iter().any(|pod| of_pod(pod).is_some()) {
             return changed;
         }
-        let pods = &mut Arc::make_mut(&mut self.state).pods;
-        for pod in pods.iter_mut().filter(|pod| is_concerned(pod)) {
-            pod.metadata = tied(&pod.metadata);
+        for pod in &mut Arc::make_mut(&mut self.state).pods {
+            if let Some(gang) = of_pod(pod) {
+                pod.metadata = tied(&pod.metadata, gang);
+            }
         }
         true
     }
