@@ -147,26 +147,6 @@ fn a_template_need_not_name_what_the_quota_does_not_bound() {
     );
 }
 
-/// A webhook fills in what the template leaves open: pods of it are there.
-#[test]
-fn what_something_fills_in_is_not_missed() {
-    decides(
-        "node n1 cpu=8 memory=8Gi
-         queue a request=all
-         quota a cpu=8 memory=8Gi
-         pod a/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web
-         owner a/web replicas=2 cpu=1 unspecified=memory
-         pod a/db-1 cpu=1 node=n1 started=10 owner=db
-         owner a/db replicas=2 cpu=1 unspecified=memory",
-        &expect![[r#"
-            step 1: capacity 8c 8Gi
-              a: deserved 8c 8Gi, allocated 8c 8Gi, used 2c 1Gi
-                1 pods of ReplicaSet db, 1c 0 each: PodsRejected (no request for [Memory])
-                1 pods of ReplicaSet web, 1c 0 each: RoomAvailable
-        "#]],
-    );
-}
-
 /// The scenario once more, so many seconds after 1000; what each decision remembers the next one knows.
 fn later(scenario: &str, seconds: &[i64]) -> String {
     let mut snapshot = parse(scenario);

@@ -94,6 +94,10 @@ impl Index {
 
     fn snapshot_of(&mut self, now: Timestamp, is_shown: fn(&NamespaceEntry) -> bool) -> Snapshot {
         self.end_refusals(now);
+        let Self { namespaces, shapes, has_limit_ranges, .. } = self;
+        for entry in namespaces.values_mut() {
+            entry.complete_owners(*has_limit_ranges, shapes);
+        }
         let shown = self.namespaces.iter().filter(|(_, entry)| is_shown(entry));
         let namespaces = shown.map(|(name, entry)| (name.clone(), Arc::clone(entry.state()))).collect();
         let pods = self.pods.seen(now);

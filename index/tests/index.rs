@@ -23,6 +23,7 @@ mod remembered;
 mod sharing;
 mod sizes;
 mod story;
+mod to_come;
 mod wide;
 mod workload_kinds;
 

@@ -14,7 +14,7 @@ use crate::leaf::Leaf;
 use crate::names::{GangName, OwnerUid};
 use crate::plan::{Lowered, Preemptor, QueuePlan, Unmet};
 use crate::reasons::ShortReason;
-use crate::snapshot::{Owner, OwnerKind, Pod, Rejection};
+use crate::snapshot::{OwnerKind, Pod};
 use crate::time::Timestamp;
 use crate::tree::BranchMap;
 
@@ -24,15 +24,6 @@ const NOT_CREATED_SECONDS: i64 = 60;
 /// When pods count as not created for which there has been room `since` then.
 pub(super) const fn not_created_from(since: Timestamp) -> Timestamp {
     since.plus_seconds(NOT_CREATED_SECONDS)
-}
-
-/// What its pods show of an owner that lacks some.
-struct Signs<'a> {
-    owner: &'a Owner,
-    /// When the newest of them was created.
-    newest: Option<Timestamp>,
-    /// Whether one of them requests what its template does not: something fills it in.
-    filled_in: bool,
 }
 
 /// What stands in the way of the pods and owners of one leaf.
@@ -49,18 +40,14 @@ impl Obstacles<'_, '_> {
     /// them since when there has been room for pods that owners lack and that are not created, for the next decision.
     pub(super) fn unmet(&self) -> (Vec<Unmet>, BTreeMap<OwnerUid, Timestamp>) {
         let (mut unmet, mut all_waiting) = (self.pods(), BTreeMap::new());
-        let signs = self.signs();
+        let newest = self.newest_pods();
         let rollouts = rollouts::waiting(self.leaf.state, &self.leaf.demand.pending_pods);
         let minimums = self.leaf.pending.iter();
         let minimums: KeyedMap<&GangName, &Amounts> =
             minimums.filter_map(|units| Some((units.completes()?, &units.requests))).collect();
         for pending in &self.leaf.demand.pending_pods {
             let owner = pending.owner;
-            let Some(signs) = signs.get(&owner.uid) else { continue };
-            let rejection = owner.rejection(self.leaf.state.quota.as_ref()).filter(|why| match why {
-                Rejection::ByServer(_) => true,
-                Rejection::Unspecified(_) => !signs.filled_in,
-            });
+            let rejection = owner.rejection(self.leaf.state.quota.as_ref());
             // What its gang lacks to its minimum, else a pod.
             let minimum = owner.gang.as_ref().and_then(|gang| minimums.get(&gang.name));
             let unit = minimum.copied().unwrap_or(&owner.shape.requests);
@@ -70,7 +57,7 @@ impl Obstacles<'_, '_> {
             {
                 reason = ShortReason::RolloutNeedsRoom;
             }
-            if let Some(since) = self.waiting(pending, unit, signs.newest) {
+            if let Some(since) = self.waiting(pending, unit, newest.get(&owner.uid).copied()) {
                 let is_over = not_created_from(since) <= self.cluster.snapshot.now;
                 if is_over && reason != ShortReason::PodsRejected {
                     reason = ShortReason::PodsNotCreated;
@@ -128,22 +115,19 @@ impl Obstacles<'_, '_> {
         })
     }
 
-    /// What their pods show of the owners that lack some.
-    fn signs(&self) -> BTreeMap<&OwnerUid, Signs<'_>> {
-        let pending_pods = self.leaf.demand.pending_pods.iter();
-        let mut signs: BTreeMap<&OwnerUid, Signs<'_>> = pending_pods
-            .map(|pending| {
-                (&pending.owner.uid, Signs { owner: pending.owner, newest: None, filled_in: false })
-            })
-            .collect();
-        for pod in &self.leaf.state.pods {
-            let Some(signs) = pod.owner().and_then(|owner| signs.get_mut(owner)) else { continue };
-            signs.newest = signs.newest.max(Some(pod.created));
-            let template = &signs.owner.shape.requests;
-            let exceeds = |one: &Resource| pod.requests().get(one) > template.get(one);
-            signs.filled_in |= signs.owner.unspecified.resources().any(|one| exceeds(&one));
+    /// When the newest pod of each owner was created.
+    fn newest_pods(&self) -> KeyedMap<&OwnerUid, Timestamp> {
+        let mut newest: KeyedMap<&OwnerUid, Timestamp> = KeyedMap::default();
+        if self.leaf.demand.pending_pods.is_empty() {
+            return newest;
         }
-        signs
+        for pod in &self.leaf.state.pods {
+            if let Some(owner) = pod.owner() {
+                let known = newest.entry(owner).or_insert(pod.created);
+                *known = pod.created.max(*known);
+            }
+        }
+        newest
     }
 
     /// Pods that the scheduler could not place, those of one owner together.

@@ -57,7 +57,7 @@ impl Index {
     pub(crate) fn show_unspecified(&mut self, namespace: &Namespace) -> bool {
         let entry = self.namespaces.get_mut(namespace).filter(|_| self.has_limit_ranges);
         let Some(entry) = entry else { return false };
-        let changed = entry.show_unspecified() | entry.show_defaults(&mut self.shapes);
+        let changed = entry.show_to_come(self.has_limit_ranges, &mut self.shapes);
         let unspecified = entry.queue_jobs.iter().filter(|(_, kept)| !kept.defaultable.is_empty());
         let unspecified: Vec<_> = unspecified.map(|(name, _)| name.clone()).collect();
         unspecified.iter().fold(changed, |changed, name| self.show_queue_job(namespace, name) | changed)

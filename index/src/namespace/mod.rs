@@ -9,6 +9,7 @@ mod queue_jobs;
 mod queues;
 mod quotas;
 mod sizes;
+mod to_come;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use crate::quotas::{ForeignQuota, ObservedQuota};
 use crate::sizes::{Autoscaler, DeploymentSize};
 
 pub(crate) use gangs::GroupNote;
-pub(crate) use owner_note::OwnerNote;
+pub(crate) use owner_note::{OpenRequests, OwnerNote};
 use queues::QueueEntry;
 pub(crate) use sizes::SCALED;
 use sizes::Sized;
@@ -41,6 +42,8 @@ pub(crate) struct NamespaceEntry {
     pod_ages: Vec<Age>,
     queues: Vec<QueueEntry>,
     owners: Vec<OwnerNote>,
+    /// Whether pods or owners have changed since owners were shown what their pods will request.
+    incomplete: bool,
     budgets: Vec<Meta>,
     /// The templates of the owners among which the pods of one object are divided, by its uid, where there are several.
     pub(crate) divided: BTreeMap<OwnerUid, Vec<TemplateRequests>>,

@@ -1,6 +1,9 @@
 //! What only the index needs to know of an owner.
 
-use quotient_snapshot::Unspecified;
+use std::sync::Arc;
+
+use quotient_snapshot::amounts::Amounts;
+use quotient_snapshot::{Shape, Unspecified};
 
 use crate::meta::Age;
 use crate::pod_requests::Defaultable;
@@ -22,12 +25,30 @@ pub(crate) struct OwnerNote {
     pub(crate) rightful: u32,
     /// What it says of its size itself.
     pub(crate) declared: DeclaredReplicas,
+    /// The shape of its template.
+    pub(crate) template: Arc<Shape>,
     /// What some container of its template names no request for.
     pub(crate) unspecified: Unspecified,
-    /// What its pods request by the defaults of the namespace, if some container of its template names none.
-    pub(crate) defaultable: Option<Box<Defaultable>>,
+    /// What its template does not say of the requests of its pods, if that is known.
+    pub(crate) open: Option<Box<OpenRequests>>,
     /// What `manualSelector` of a Job says.
     pub(crate) manual_selector: Option<bool>,
     /// Whether a pod of a Job was ever seen Ready.
     pub(crate) was_ready: bool,
+}
+
+/// What the template of an owner does not say of the requests of its pods.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct OpenRequests {
+    /// What its pods request by the defaults of the namespace, if some container of its template names none.
+    pub(crate) defaultable: Option<Box<Defaultable>>,
+    /// What the last pod requested that the quota refused, of the resources that there was too little of.
+    pub(crate) refused: Amounts,
+}
+
+impl OwnerNote {
+    /// Whether its pods request what those of an owner with the `other` note do.
+    pub(crate) fn requests_as(&self, other: &Self) -> bool {
+        (&self.template, &self.open, self.unspecified) == (&other.template, &other.open, other.unspecified)
+    }
 }

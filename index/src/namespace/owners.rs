@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use quotient_snapshot::{Owner, OwnerKind, Shape};
+use quotient_snapshot::{Owner, OwnerKind};
 use serde_json::Value;
 
 use super::{NamespaceEntry, OwnerNote, keep};
-use crate::interned::Interned;
 use crate::meta::Age;
 use crate::priority_classes::PriorityClasses;
 
@@ -19,10 +18,16 @@ impl NamespaceEntry {
         let place = self.find_owner(owner.kind, &owner.name);
         let kept = place.ok().and_then(|at| self.state.owners.get(at).zip(self.owners.get(at)));
         let concerned = self.sized.note(name, kept, Some((&owner, &note)));
-        if let Some((kept, _)) = kept {
+        let mut requests_as_before = false;
+        if let Some((kept, known)) = kept {
             (owner.wanted, owner.size) = (kept.wanted, kept.size.clone());
+            requests_as_before = kept.uid == owner.uid && known.requests_as(&note);
+            if requests_as_before {
+                (owner.shape, owner.unspecified) = (Arc::clone(&kept.shape), kept.unspecified);
+            }
         }
-        let alike = kept.is_some_and(|(kept, _)| *kept == owner);
+        self.incomplete |= !requests_as_before;
+        let alike = requests_as_before && kept.is_some_and(|(kept, _)| *kept == owner);
         keep(&mut self.owners, place, note);
         if !alike {
             keep(&mut Arc::make_mut(&mut self.state).owners, place, owner);
@@ -86,25 +91,6 @@ impl NamespaceEntry {
         })
     }
 
-    /// Shows every owner what it names no request for beside the defaults of the namespace. Says whether a decision
-    /// depends on the difference.
-    pub(crate) fn show_unspecified(&mut self) -> bool {
-        let other = |entry: &Self, owner: &Owner, note: &OwnerNote| {
-            Some(entry.without_default(note.unspecified)).filter(|now| *now != owner.unspecified)
-        };
-        self.change_owners(other, |owner, now| owner.unspecified = now)
-    }
-
-    /// Shows every owner what its pods request by the defaults of the namespace. Says whether a decision depends on the
-    /// difference.
-    pub(crate) fn show_defaults(&mut self, shapes: &mut Interned<Shape>) -> bool {
-        let other = |entry: &Self, owner: &Owner, note: &OwnerNote| {
-            let filled = entry.filled(&owner.shape, note.defaultable.as_ref()?);
-            (filled != *owner.shape).then_some(filled)
-        };
-        self.change_owners(other, |owner, now| owner.shape = shapes.get(now))
-    }
-
     /// Gives every owner the priority that the classes now say. Says whether a decision depends on the difference.
     pub(crate) fn set_owner_priorities(&mut self, classes: &PriorityClasses) -> bool {
         let other = |_: &Self, owner: &Owner, note: &OwnerNote| {
@@ -117,12 +103,28 @@ impl NamespaceEntry {
     /// difference.
     pub(super) fn change_owners<V>(
         &mut self,
-        other: impl Fn(&Self, &Owner, &OwnerNote) -> Option<V>,
+        other: impl FnMut(&Self, &Owner, &OwnerNote) -> Option<V>,
+        set: impl FnMut(&mut Owner, V),
+    ) -> bool {
+        let changes = self.changes_of_owners(other);
+        self.apply_to_owners(changes, set)
+    }
+
+    /// What is `other` than before of each owner, by its place.
+    pub(super) fn changes_of_owners<V>(
+        &self,
+        mut other: impl FnMut(&Self, &Owner, &OwnerNote) -> Option<V>,
+    ) -> Vec<(usize, V)> {
+        let owners = self.state.owners.iter().zip(&self.owners).enumerate();
+        owners.filter_map(|(at, (owner, note))| Some((at, other(self, owner, note)?))).collect()
+    }
+
+    /// Sets what has changed. Says whether a decision depends on it.
+    pub(super) fn apply_to_owners<V>(
+        &mut self,
+        changed: Vec<(usize, V)>,
         mut set: impl FnMut(&mut Owner, V),
     ) -> bool {
-        let owners = self.state.owners.iter().zip(&self.owners).enumerate();
-        let changed: Vec<(usize, V)> =
-            owners.filter_map(|(at, (owner, note))| Some((at, other(self, owner, note)?))).collect();
         if changed.is_empty() {
             return false;
         }

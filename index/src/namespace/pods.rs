@@ -17,6 +17,7 @@ impl NamespaceEntry {
         keep(&mut self.pod_ages, place, age);
         let is_news = place.map_or(true, |at| self.state.pods.get(at) != Some(&pod));
         if is_news {
+            self.incomplete = true;
             keep(&mut Arc::make_mut(&mut self.state).pods, place, pod);
         }
         is_news
@@ -32,6 +33,7 @@ impl NamespaceEntry {
     pub(crate) fn remove_pod(&mut self, name: &str) -> Option<Pod> {
         let at = self.find_pod(name).ok()?;
         self.pod_ages.remove(at);
+        self.incomplete = true;
         Some(Arc::make_mut(&mut self.state).pods.remove(at))
     }
 

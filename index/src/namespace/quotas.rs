@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use quotient_snapshot::amounts::{Amount, Resource};
-use quotient_snapshot::{Quota, Shape, Unspecified};
+use quotient_snapshot::amounts::{Amount, Amounts, Resource};
+use quotient_snapshot::{Quota, Unspecified};
 
 use super::{NamespaceEntry, keep};
 use crate::limit_ranges::ObservedLimitRange;
@@ -133,10 +133,12 @@ impl NamespaceEntry {
         stated.or_else(|| self.queue_default(resource)).unwrap_or_default()
     }
 
-    /// The shape of the pods of a template, with what is filled in when they are created.
-    pub(crate) fn filled(&self, shape: &Shape, defaultable: &Defaultable) -> Shape {
-        let requests = defaultable.fill(&shape.requests, |resource| self.container_default(resource));
-        Shape { requests, ..shape.clone() }
+    /// What the pods of a template request, with what LimitRanges fill in when they are created.
+    pub(crate) fn filled(&self, requests: Amounts, defaultable: Option<&Defaultable>) -> Amounts {
+        match defaultable {
+            Some(defaultable) => defaultable.fill(&requests, |resource| self.container_default(resource)),
+            None => requests,
+        }
     }
 
     fn find_limit_range(&self, name: &str) -> Result<usize, usize> {

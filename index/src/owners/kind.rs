@@ -13,7 +13,7 @@ use crate::gangs::stated;
 use crate::index::Index;
 use crate::kinds::Kind;
 use crate::meta::{Age, Kept, Key, Meta, timestamp};
-use crate::namespace::OwnerNote;
+use crate::namespace::{OpenRequests, OwnerNote};
 use crate::owner_references::controller;
 use crate::placement;
 use crate::pod_requests::{Defaultable, shape, unspecified};
@@ -118,7 +118,10 @@ impl<O: OwnerObject> Kind for O {
         let (mut owner, mut note) = index.read_owner(O::KIND, metadata, &key, wanted, template);
         match object.refusal() {
             // What the quota was counted against had all the requests that it demands.
-            Refusal::QuotaUsedUp => note.unspecified = Unspecified::default(),
+            Refusal::QuotaUsedUp(requested) => {
+                note.unspecified = Unspecified::default();
+                note.open.get_or_insert_default().refused = requested;
+            }
             Refusal::Other(text) => owner.rejected = Some(index.texts.get(text)),
             Refusal::None => {}
         }
@@ -145,18 +148,9 @@ impl Index {
             && self.put_task_job(namespace, name, None)
     }
 
-    /// Keeps `owner`, with the defaults of its namespace where it names no request. Says whether anything changed that a decision
-    /// depends on.
-    pub(crate) fn keep_owner(&mut self, namespace: &Namespace, mut owner: Owner, note: OwnerNote) -> bool {
-        let defaults_known = self.has_limit_ranges;
-        let entry = self.namespaces.entry(namespace.clone()).or_default();
-        if defaults_known {
-            owner.unspecified = entry.without_default(note.unspecified);
-            if let Some(defaultable) = &note.defaultable {
-                owner.shape = self.shapes.get(entry.filled(&owner.shape, defaultable));
-            }
-        }
-        entry.put_owner(owner, note)
+    /// Keeps `owner`. Says whether anything changed that a decision depends on.
+    pub(crate) fn keep_owner(&mut self, namespace: &Namespace, owner: Owner, note: OwnerNote) -> bool {
+        self.namespaces.entry(namespace.clone()).or_default().put_owner(owner, note)
     }
 
     /// What a template says of the pods that an object of this `kind` wants, and what only the index needs to know of it.
@@ -194,14 +188,18 @@ impl Index {
             uid,
             ..Owner::default()
         };
+        let defaultable = Defaultable::of(spec);
         let note = OwnerNote {
             age: Age::of(metadata),
+            template: Arc::clone(&owner.shape),
             asked,
             states_gang,
             wanted,
             rightful: wanted,
             unspecified: unspecified(spec),
-            defaultable: Defaultable::of(spec),
+            open: defaultable.map(|defaultable| {
+                Box::new(OpenRequests { defaultable: Some(defaultable), ..OpenRequests::default() })
+            }),
             ..OwnerNote::default()
         };
         (owner, note)

@@ -2,10 +2,13 @@
 
 use k8s_openapi::api::apps::v1::{DaemonSet, ReplicaSet, ReplicaSetStatus, StatefulSet};
 use k8s_openapi::api::core::v1::PodTemplateSpec;
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use quotient_crds::names::QUOTA;
 use quotient_snapshot::OwnerKind;
+use quotient_snapshot::amounts::Amounts;
 
 use super::kind::OwnerObject;
+use crate::quotas::bounds_from_hard;
 use crate::reading::count;
 
 impl OwnerObject for ReplicaSet {
@@ -65,13 +68,13 @@ const MOST: usize = 240;
 const FORBIDDEN: &str = " is forbidden: ";
 
 /// What a ReplicaSet says of the last pod that was refused.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Refusal<'a> {
     /// None was, since pods were last created.
     #[default]
     None,
-    /// The quota `quotient` is used up: the pod waits.
-    QuotaUsedUp,
+    /// The quota `quotient` is used up: the pod waits. It requested this, of the resources that there was too little of.
+    QuotaUsedUp(Amounts),
     /// Anything else, in the API server's words.
     Other(&'a str),
 }
@@ -86,10 +89,20 @@ pub(super) fn refusal(status: Option<&ReplicaSetStatus>) -> Refusal<'_> {
     else {
         return Refusal::None;
     };
-    if message.contains(&format!("exceeded quota: {QUOTA},")) {
-        return Refusal::QuotaUsedUp;
+    if let Some((_, counted)) = message.split_once(&format!("exceeded quota: {QUOTA},")) {
+        return Refusal::QuotaUsedUp(requested(counted));
     }
     let why = message.split_once(FORBIDDEN).map_or(message, |(_, why)| why);
     let end = why.char_indices().nth(MOST).map_or(why.len(), |(at, _)| at);
     Refusal::Other(why.get(..end).unwrap_or(why))
+}
+
+/// What a pod requested of which admission says ` requested: requests.cpu=1100m,requests.memory=1Gi, used: …`.
+fn requested(counted: &str) -> Amounts {
+    let amounts =
+        counted.trim_start().strip_prefix("requested: ").and_then(|text| text.split_once(", used: "));
+    let pairs = amounts.into_iter().flat_map(|(requested, _)| requested.split(','));
+    let pairs = pairs.filter_map(|pair| pair.split_once('='));
+    let requested = pairs.map(|(key, text)| (key.to_owned(), Quantity(text.to_owned()))).collect();
+    bounds_from_hard(&requested).amounts()
 }

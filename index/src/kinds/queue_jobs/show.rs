@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quotient_crds::names::API_VERSION;
 use quotient_snapshot::names::{Namespace, OwnerUid};
-use quotient_snapshot::{Ended, Gang, Owner, OwnerKind, QueueJob, Workload};
+use quotient_snapshot::{Ended, Gang, Owner, OwnerKind, QueueJob, Shape, Workload};
 
 use crate::index::Index;
 use crate::meta::Key;
@@ -26,7 +26,8 @@ impl Index {
             job.priority = priority_classes.resolve(&asked);
             for (at, defaultable) in kept.defaultable.iter().filter(|_| *has_limit_ranges) {
                 if let Some(task) = job.tasks.get_mut(*at) {
-                    task.shape = shapes.get(entry.filled(&task.shape, defaultable));
+                    let requests = entry.filled(task.shape.requests.clone(), Some(&**defaultable));
+                    task.shape = shapes.get(Shape { requests, ..(*task.shape).clone() });
                 }
             }
             fill_in(&mut job, |task| entry.task_job(&kept.job, task));
@@ -37,8 +38,15 @@ impl Index {
                 stale.retain(|known| *known != owner.name);
                 // Only its QueueJob scales it.
                 let (asked, wanted) = (asked.clone(), owner.wanted);
-                let note =
-                    OwnerNote { asked, states_gang: true, wanted, rightful: wanted, ..OwnerNote::default() };
+                let template = Arc::clone(&owner.shape);
+                let note = OwnerNote {
+                    asked,
+                    template,
+                    states_gang: true,
+                    wanted,
+                    rightful: wanted,
+                    ..OwnerNote::default()
+                };
                 changed |= entry.put_owner(owner, note);
             }
         }
