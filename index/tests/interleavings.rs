@@ -61,6 +61,7 @@ fn object(place: usize, content: u8, metadata: &Value, uid: impl Fn(&str, usize)
         }
         ("PodGroup", 0) => uid("RayCluster", number % 2).map(|uid| ("ray.io/v1", "RayCluster", uid)),
         ("Pod", 0) => uid("RayCluster", number).map(|uid| ("ray.io/v1", "RayCluster", uid)),
+        ("Pod", 1) => uid("ReplicaSet", number % 2).map(|uid| ("apps/v1", "ReplicaSet", uid)),
         _ => None,
     };
     let owner = |(api_version, kind, uid): (&str, &str, Value)| json!([{"apiVersion": api_version, "kind": kind, "name": format!("o{}", number % 2), "uid": uid, "controller": true}]);
@@ -69,7 +70,7 @@ fn object(place: usize, content: u8, metadata: &Value, uid: impl Fn(&str, usize)
         "namespace": (!matches!(kind, "Node" | "Namespace" | "PriorityClass")).then(|| format!("ns{}", number % 2)),
         "labels": {"content": (content % 3).to_string(), "scheduling.x-k8s.io/pod-group": format!("o{}", content % 2)},
         "ownerReferences": controller.map(owner),
-        "deletionTimestamp": (matches!(kind, "Pod" | "RayCluster") && content > 10).then_some("2026-01-01T12:00:00Z"),
+        "deletionTimestamp": (matches!(kind, "Pod" | "RayCluster" | "Namespace" | "Node") && content > 10).then_some("2026-01-01T12:00:00Z"),
     });
     let mut object = contents(kind, content);
     object["kind"] = kind.into();
