@@ -103,22 +103,31 @@ pub(crate) fn no_queue_starves_beside_plenty(world: &Snapshot, decided: &Plan) -
     if has_scopes(world) || lacking.is_empty() {
         return Ok(());
     }
-    // Quotas grow into what nodes offer. Where more is bound to a node that shrank, what is free beside that waits for it.
+    let wants: Vec<(&QueueName, Wants<'_>)> = leaves(decided)
+        .filter(|(_, queue)| starved(queue))
+        .map(|(name, queue)| (name, Wants::of(&world.namespaces[&name.namespace], name, queue, world)))
+        .collect();
+    // A pod that is bound beyond what its node offers counts as capacity, so what is free by that needs no pod to go. But quotas
+    // grow only into what nodes offer: as much as is bound beyond that waits until these pods are gone.
     let excess = bound_in_excess(world);
-    let mut unheld = decided.capacity.clone();
+    let (mut unheld, mut not_granted) = (decided.capacity.clone(), Amounts::new());
     leaves(decided)
         .for_each(|(_, queue)| unheld.subtract_all(&queue.used.max(&queue.allocated.min(&queue.target))));
-    let waits_for_nodes = |name: &QueueName| {
-        let lacks = lacks_at_least(world, decided, name);
-        lacks.overlaps(&excess) && lacks.resources().all(|one| lacks.get(one) <= unheld.get(one))
+    let mut offered = unheld.clone();
+    offered.subtract_all(&excess);
+    wants.iter().for_each(|(_, wants)| not_granted.add_all(&wants.not_granted));
+    let waits_for_nodes = |wants: &Wants<'_>| {
+        let has_room_in =
+            |room: &Amounts| wants.not_granted.resources().all(|one| not_granted.get(one) <= room.get(one));
+        has_room_in(&unheld) && !has_room_in(&offered)
     };
-    for (name, queue) in leaves(decided).filter(|(name, queue)| starved(queue) && !waits_for_nodes(name)) {
+    for (name, wants) in wants.iter().filter(|(_, wants)| !waits_for_nodes(wants)) {
         let left: Vec<&Pod> = leaves(decided)
-            .filter(|(other, _)| *other != name && !is_spared(world, other))
+            .filter(|(other, _)| other != name && !is_spared(world, other))
             .flat_map(|(other, queue)| useful(world, decided, &lacking, other, queue))
             .collect();
         prop_assert!(
-            !is_met_by(world, decided, (name, queue), &left),
+            !wants.are_met_by(world, decided, name, &left),
             "{:?} lack, and {} could have {:?}; {}",
             lacking,
             name,
@@ -152,60 +161,75 @@ fn useful<'a>(
     world.namespaces[&name.namespace].pods.iter().filter(is_useful).collect()
 }
 
-/// Whether a queue could make use of the room of these pods.
-fn is_met_by(
-    world: &Snapshot,
-    decided: &Plan,
-    (name, queue): (&QueueName, &QueuePlan),
-    left: &[&Pod],
-) -> bool {
-    let state = &world.namespaces[&name.namespace];
-    if left.is_empty() {
-        return false;
-    }
-    // What pods free that its own queue was granted stays its own. Pods that no node could run keep their place in its quota.
-    let mut room = decided.capacity.clone();
-    for (other, plan) in leaves(decided) {
-        let state = &world.namespaces[&other.namespace];
-        let goes = |pod: &&Pod| {
-            left.iter().any(|left| left.uid == pod.uid)
-                || (other == name && pod.is_live() && pod.node.is_none() && could_run(world, pod))
+/// What a queue waits for.
+struct Wants<'a> {
+    /// Units that its target has room for and its quota has not.
+    units: Vec<&'a Amounts>,
+    /// What it requests beside its pods and all units of its target, as far as its quota does not allow it. It comes in no units:
+    /// any part of it is of use.
+    claim: Amounts,
+    /// What its pods, the units of its target and its claim come to beside what they and its quota hold.
+    not_granted: Amounts,
+}
+
+impl<'a> Wants<'a> {
+    fn of(state: &'a NamespaceState, name: &QueueName, queue: &QueuePlan, world: &Snapshot) -> Self {
+        let has = |owner: &Owner| {
+            let pods = state.pods.iter().filter(|pod| pod.is_live() && pod.node.is_some());
+            pods.filter(|pod| pod.owner() == Some(&owner.uid)).count()
         };
-        let mut stays = plan.used.clone();
-        state.pods.iter().filter(goes).for_each(|pod| stays.subtract_all(pod.requests()));
-        let granted = plan.allocated.min(&plan.target);
-        room = room.less(&if other == name { stays } else { stays.max(&granted) });
+        let lacks = |owner: &&Owner| usize::try_from(owner.wanted).unwrap() > has(owner);
+        let mut lacking = queue.target.less(&queue.used);
+        // Those that its quota allows already wait for no victim.
+        let granted = queue.allocated.less(&queue.used);
+        // The target is made of units in the order in which owners create them: what has no part in it waits for nothing.
+        let could_run = |owner: &&Owner| could_run_shape(world, &owner.shape);
+        let mut owners: Vec<&Owner> = state.owners.iter().filter(lacks).filter(could_run).collect();
+        owners.sort_by_key(|owner| (owner.created, owner.kind, owner.name.clone(), owner.uid.clone()));
+        let mut units: Vec<&Amounts> = Vec::new();
+        for owner in owners {
+            let unit = &owner.shape.requests;
+            let most = i128::from(owner.wanted) - i128::try_from(has(owner)).unwrap();
+            let fits = unit.times_in(&lacking, most);
+            units.extend((fits > unit.times_in(&granted, 1 << 20)).then_some(unit));
+            lacking.subtract_all(&unit.times(u32::try_from(fits).unwrap()));
+        }
+        let own = state.queues.iter().find(|queue| queue.name == name.name);
+        let requested = own.map(|queue| queue.request.amounts()).unwrap_or_default().min(&queue.target);
+        let in_units = queue.target.less(&lacking);
+        Self {
+            units,
+            claim: requested.less(&in_units).min(&not_granted(queue)),
+            not_granted: in_units.max(&requested).less(&queue.allocated.max(&queue.used)),
+        }
     }
-    let has = |owner: &Owner| {
-        let pods = state.pods.iter().filter(|pod| pod.is_live() && pod.node.is_some());
-        pods.filter(|pod| pod.owner() == Some(&owner.uid)).count()
-    };
-    let lacks = |owner: &&Owner| usize::try_from(owner.wanted).unwrap() > has(owner);
-    let mut lacking = queue.target.less(&queue.used);
-    // Those that its quota allows already wait for no victim.
-    let granted = queue.allocated.less(&queue.used);
-    // The target is made of units in the order in which owners create them: what has no part in it waits for nothing.
-    let could_run = |owner: &&Owner| could_run_shape(world, &owner.shape);
-    let mut owners: Vec<&Owner> = state.owners.iter().filter(lacks).filter(could_run).collect();
-    owners.sort_by_key(|owner| (owner.created, owner.kind, owner.name.clone(), owner.uid.clone()));
-    let mut units: Vec<&Amounts> = Vec::new();
-    for owner in owners {
-        let unit = &owner.shape.requests;
-        let fits = unit.times_in(&lacking, i128::from(owner.wanted) - i128::try_from(has(owner)).unwrap());
-        let waits = fits > unit.times_in(&granted, 1 << 20);
-        units.extend(waits.then_some(unit));
-        lacking.subtract_all(&unit.times(u32::try_from(fits).unwrap()));
+
+    /// Whether the queue could make use of the room of these pods.
+    fn are_met_by(&self, world: &Snapshot, decided: &Plan, name: &QueueName, left: &[&Pod]) -> bool {
+        if left.is_empty() {
+            return false;
+        }
+        if !self.claim.is_empty() {
+            let serves = |pod: &&Pod| {
+                pod.requests().overlaps(&self.claim) && leaves_its_target(world, decided, pod, &self.claim)
+            };
+            return left.iter().any(serves);
+        }
+        // What pods free that its own queue was granted stays its own. Pods that no node could run keep their place in its quota.
+        let mut room = decided.capacity.clone();
+        for (other, plan) in leaves(decided) {
+            let state = &world.namespaces[&other.namespace];
+            let goes = |pod: &&Pod| {
+                left.iter().any(|left| left.uid == pod.uid)
+                    || (other == name && pod.is_live() && pod.node.is_none() && could_run(world, pod))
+            };
+            let mut stays = plan.used.clone();
+            state.pods.iter().filter(goes).for_each(|pod| stays.subtract_all(pod.requests()));
+            let granted = plan.allocated.min(&plan.target);
+            room = room.less(&if other == name { stays } else { stays.max(&granted) });
+        }
+        self.units.iter().any(|unit| unit.fits_in(&room))
     }
-    // What a queue requests beside its pods and those that wait comes in no units: any part of it is of use.
-    let own = state.queues.iter().find(|queue| queue.name == name.name);
-    let requested = own.map(|queue| queue.request.amounts()).unwrap_or_default().min(&queue.target);
-    let claim = requested.less(&queue.target.less(&lacking)).min(&not_granted(queue));
-    if !claim.is_empty() {
-        let serves =
-            |pod: &&Pod| pod.requests().overlaps(&claim) && leaves_its_target(world, decided, pod, &claim);
-        return left.iter().any(serves);
-    }
-    units.into_iter().any(|unit| unit.fits_in(&room))
 }
 
 /// What is bound to nodes that count beyond what they offer.
