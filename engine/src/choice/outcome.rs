@@ -3,20 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::simulation::{Simulation, Victim};
+use super::simulation::{PlacedUnit, Simulation};
 use crate::amounts::Amounts;
 use crate::names::QueueName;
 use crate::plan::{Eviction, PassedOver, PodId, Unmet};
 use crate::reasons::{EvictionReason, ShortReason};
 use crate::snapshot::Snapshot;
+use crate::total::total;
 use crate::tree::BranchId;
 
 /// What is to be taken.
 #[derive(Debug, Default)]
 pub(crate) struct ReclaimResult {
     /// The pods to evict, in order.
-    pub(crate) evictions: Vec<Eviction>,
-    /// What of them is of use only together, in the same order.
     pub(crate) sets: Vec<EvictionSet>,
     /// The queues of these whose lowered quotas are not in force yet.
     not_in_force: BTreeSet<QueueName>,
@@ -38,33 +37,39 @@ pub(crate) struct ReclaimResult {
     pub(crate) unproven: Option<QueueName>,
 }
 
-/// So many evictions that are of use only together: of a gang, or for one pod or gang on nodes.
-#[derive(Clone, Copy, Debug)]
+/// Evictions that are of use only together: of a gang, or for one pod or gang on nodes. All are for the same queue.
+#[derive(Debug)]
 pub(crate) struct EvictionSet {
-    pub(crate) count: usize,
-    /// Whether they are for a pod that exists: nothing is owed for it.
-    pub(crate) for_existing: bool,
+    /// The pods to evict, in order.
+    pub(crate) evictions: Vec<Eviction>,
+    /// What gets their room on nodes; none where only quotas lack room.
+    unit: Option<PlacedUnit>,
 }
 
 impl EvictionSet {
-    fn of(victims: &[Victim<'_>]) -> Self {
-        Self {
-            count: victims.iter().map(|victim| victim.candidate.pods().len()).sum(),
-            for_existing: victims.iter().any(|victim| victim.unit.is_some_and(|unit| unit.exists)),
-        }
+    /// The queue that they are for; none where a limit is exceeded.
+    pub(crate) fn beneficiary(&self) -> Option<&QueueName> {
+        self.evictions.first()?.beneficiary.as_ref()
+    }
+
+    /// The queue that is owed what they free: nothing is owed for a pod that exists.
+    pub(crate) fn owed_to(&self) -> Option<&QueueName> {
+        self.beneficiary().filter(|_| self.unit.is_none_or(|unit| !unit.exists))
+    }
+
+    /// What they free.
+    pub(crate) fn frees(&self) -> Amounts {
+        total(self.evictions.iter().map(|eviction| &eviction.requests))
     }
 }
 
 impl ReclaimResult {
     /// Records the victims.
     pub(super) fn evict(&mut self, simulation: &Simulation<'_>) {
-        let (context, victims) = (simulation.context, &simulation.victims);
-        let sets = victims.chunk_by(|one, next| one.unit.is_some() && one.unit == next.unit);
-        self.sets = sets.map(EvictionSet::of).collect();
+        let context = simulation.context;
         // What a leaf uses and deserves, which is the same for all that it loses.
         let mut givers: BTreeMap<BranchId, (Arc<Amounts>, Arc<Amounts>)> = BTreeMap::new();
-        self.evictions.reserve(victims.len());
-        for victim in victims {
+        for victim in &simulation.victims {
             let at = victim.candidate.leaf;
             let Some(queue_state) = context.queue_state(at) else { continue };
             let (used, deserved) = givers.entry(at).or_insert_with(|| {
@@ -77,7 +82,7 @@ impl ReclaimResult {
                 let used = queue_state.leaf.namespace_usage.charged.clone();
                 (Arc::new(used), Arc::new(queue_state.deserved.clone()))
             });
-            self.evictions.extend(victim.candidate.pods().iter().map(|pod| Eviction {
+            let evictions = victim.candidate.pods().iter().map(|pod| Eviction {
                 pod: PodId::of(&queue_state.leaf.name.namespace, pod),
                 workload: queue_state.leaf.workload_of(pod).cloned(),
                 rank: Some(victim.candidate.rank),
@@ -90,8 +95,17 @@ impl ReclaimResult {
                 used: Arc::clone(used),
                 deserved: Arc::clone(deserved),
                 grace_seconds: queue_state.leaf.eviction.grace_seconds(pod.grace_seconds.into()),
-            }));
+            });
+            match self.sets.last_mut().filter(|set| set.unit.is_some() && set.unit == victim.unit) {
+                Some(set) => set.evictions.extend(evictions),
+                None => self.sets.push(EvictionSet { evictions: evictions.collect(), unit: victim.unit }),
+            }
         }
+    }
+
+    /// The pods to evict, in order.
+    pub(crate) fn evictions(&self) -> impl Iterator<Item = &Eviction> {
+        self.sets.iter().flat_map(|set| &set.evictions)
     }
 
     /// Lets evictions wait that rely on quotas, while none is seen to take effect. Grants of gated namespaces need no quota.
@@ -102,7 +116,7 @@ impl ReclaimResult {
         let is_gated = |queue: &QueueName| {
             snapshot.namespaces.get(&queue.namespace).is_some_and(|state| state.is_in_gate_mode())
         };
-        for eviction in &self.evictions {
+        for eviction in self.sets.iter().flat_map(|set| &set.evictions) {
             let relies = eviction.reason != EvictionReason::MovedAside && !is_gated(&eviction.queue);
             if relies && self.not_in_force.insert(eviction.queue.clone()) {
                 self.unproven.get_or_insert_with(|| eviction.queue.clone());
@@ -112,9 +126,8 @@ impl ReclaimResult {
 
     /// Takes out the evictions: those for now, and those that wait.
     pub(crate) fn take_evictions(&mut self) -> (Vec<Eviction>, Vec<Eviction>) {
-        let mut now = std::mem::take(&mut self.evictions);
-        let waiting = now.extract_if(.., |eviction| self.waits(eviction)).collect();
-        (now, waiting)
+        let sets = std::mem::take(&mut self.sets).into_iter();
+        sets.flat_map(|set| set.evictions).partition(|eviction| !self.waits(eviction))
     }
 
     /// Whether an eviction waits for the lowered quota of its queue. A pod that is moved comes back, so it does not.

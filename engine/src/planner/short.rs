@@ -19,13 +19,13 @@ pub(super) fn why_short(
     let mut pods = cluster.each_leaf().filter(is_losing).flat_map(|leaf| &leaf.state.pods);
     let is_falling =
         |leaf: &Leaf<'_>| leaf.reach.lowers() && leaf.falls_to(&allocated[leaf.at], cluster.governed);
-    if pods.any(ends) || reclaim.evictions.iter().any(|eviction| !reclaim.waits(eviction)) {
+    if pods.any(ends) || reclaim.evictions().any(|eviction| !reclaim.waits(eviction)) {
         ShortReason::WaitingForPreemption
     } else if let (Some(_), Some(reason)) =
         (&reclaim.unproven, cluster.snapshot.reclaim_gate.evictions_wait())
     {
         reason
-    } else if !reclaim.evictions.is_empty() || cluster.each_leaf().any(is_falling) {
+    } else if reclaim.evictions().next().is_some() || cluster.each_leaf().any(is_falling) {
         ShortReason::WaitingForQuota
     } else if cluster.each_leaf().any(|leaf| is_losing(&leaf)) {
         ShortReason::StuckTerminating

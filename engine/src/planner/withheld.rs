@@ -9,7 +9,6 @@ use crate::leaf::Leaf;
 use crate::names::QueueName;
 use crate::plan::{Eviction, Withheld};
 use crate::reasons::ShortReason;
-use crate::total::total;
 use crate::tree::{Branch, BranchMap, Tree};
 
 /// What is decided and not carried out.
@@ -37,29 +36,26 @@ impl WithheldEvictions {
             return withheld;
         }
         let mut others = Vec::new();
-        for (set, for_existing) in sets(reclaim) {
-            let Some(cause) = set.iter().find_map(|eviction| cause(tree, eviction)) else {
-                others.push((set, for_existing));
+        for set in std::mem::take(&mut reclaim.sets) {
+            let Some(cause) = set.evictions.iter().find_map(|eviction| cause(tree, eviction)) else {
+                others.push(set);
                 continue;
             };
-            for eviction in &set {
-                let Some(beneficiary) = &eviction.beneficiary else { continue };
+            if let Some(beneficiary) = set.beneficiary() {
                 withheld.of.entry(beneficiary.clone()).or_insert_with(|| cause.clone());
-                if let Some((_, owed)) = owed_to(beneficiary, context, reclaim).filter(|_| !for_existing) {
-                    *owed = owed.less(&eviction.requests);
-                }
+            }
+            if let Some((_, owed)) = set.owed_to().and_then(|name| owed_to(name, context, reclaim)) {
+                *owed = owed.less(&set.frees());
             }
             withheld.first.get_or_insert(cause);
-            withheld.evictions.extend(set);
+            withheld.evictions.extend(set.evictions);
         }
         let (in_vain, others) = split(&withheld.of, others, context, reclaim);
-        withheld.evictions.extend(in_vain.into_iter().flat_map(|(set, _)| set.into_iter().rev()));
+        withheld.evictions.extend(in_vain.into_iter().flat_map(|set| set.evictions.into_iter().rev()));
         // What goes for pods that exist is of no use to those that the queue lacks.
-        let serving = others.iter().filter(|(_, for_existing)| !for_existing).flat_map(|(set, _)| set);
-        let served: BTreeSet<&QueueName> =
-            serving.filter_map(|eviction| eviction.beneficiary.as_ref()).collect();
+        let served: BTreeSet<&QueueName> = others.iter().filter_map(EvictionSet::owed_to).collect();
         withheld.of.retain(|beneficiary, _| !served.contains(beneficiary));
-        reclaim.evictions = others.into_iter().flat_map(|(set, _)| set).collect();
+        reclaim.sets = others;
         if withheld.first.is_none() {
             withheld.first = first_kept_quota(context.cluster, allocated);
         }
@@ -92,37 +88,24 @@ fn owed_to<'a, 'r>(
     Some((context.queue_state(*at)?, reclaim.owed.get_mut(at)?))
 }
 
-/// Evictions that are of use only together, and whether they are for a pod that exists.
-type Set = (Vec<Eviction>, bool);
-
-/// The evictions of `reclaim`.
-fn sets(reclaim: &mut ReclaimResult) -> Vec<Set> {
-    let mut all = std::mem::take(&mut reclaim.evictions).into_iter();
-    let sets = std::mem::take(&mut reclaim.sets).into_iter();
-    sets.map(|EvictionSet { count, for_existing }| (all.by_ref().take(count).collect(), for_existing))
-        .collect()
-}
-
 /// Those of `sets` that are for `beneficiaries` and complete none of their units, the last ones first; and the others.
 ///
 /// What queues are owed beside whole units is for others, which may need no more.
 fn split(
     beneficiaries: &BTreeMap<QueueName, Withheld>,
-    sets: Vec<Set>,
+    sets: Vec<EvictionSet>,
     context: Context<'_>,
     reclaim: &mut ReclaimResult,
-) -> (Vec<Set>, Vec<Set>) {
+) -> (Vec<EvictionSet>, Vec<EvictionSet>) {
     let mut all: BTreeMap<&QueueName, (Amounts, Amounts)> = BTreeMap::new();
     for beneficiary in beneficiaries.keys() {
         let Some((queue_state, owed)) = owed_to(beneficiary, context, reclaim) else { continue };
         let of_use = queue_state.of_use(owed);
         all.insert(beneficiary, (std::mem::replace(owed, of_use.clone()), of_use));
     }
-    let is_in_vain = |(set, for_existing): &Set| {
-        let beneficiary = set.first().and_then(|eviction| eviction.beneficiary.as_ref());
-        let owed = beneficiary.filter(|_| !for_existing).and_then(|name| all.get_mut(name));
-        let Some((owed, of_use)) = owed else { return false };
-        let rest = owed.less(&total(set.iter().map(|eviction| &eviction.requests)));
+    let is_in_vain = |set: &EvictionSet| {
+        let Some((owed, of_use)) = set.owed_to().and_then(|name| all.get_mut(name)) else { return false };
+        let rest = owed.less(&set.frees());
         let is_in_vain = of_use.fits_in(&rest);
         if is_in_vain {
             *owed = rest;
