@@ -201,3 +201,19 @@ fn while_a_pod_is_moved_aside_no_other_is() {
     );
     no_pod_goes(&scenario("terminating evicted deadline=1030"), "pod large, 3c 256Mi: WaitingForPreemption");
 }
+
+/// Of a large cluster some pod is being deleted at any time, and one that hangs is for hours. The room of both counts as free
+/// already, and it is too little.
+#[test]
+fn a_stuck_pod_waits_for_no_pod_that_ends_on_another_node() {
+    for leaves in ["terminating", "terminating evicted deadline=900"] {
+        let scenario = format!(
+            "{STUCK}
+             node n3 cpu=4
+             owner c/web replicas=1 cpu=2
+             pod c/p1 cpu=2 node=n3 started=10 owner=web
+             pod c/p2 cpu=1 node=n3 started=10 {leaves}"
+        );
+        explains(&scenario, &expect!["evict a/p2 for b: MovedAside"]);
+    }
+}

@@ -92,23 +92,23 @@ impl<'a> Context<'a> {
     /// A pod that a user has evicted holds up no queue: it was given more time than Quotient gives, or its queue uses no more
     /// than its target.
     fn is_under_way(&self) -> bool {
-        let is_losing = |leaf: &&Leaf<'_>| {
-            let charged = || leaf.namespace_usage.charged.of(self.governed);
-            !charged().less(&self.targets[leaf.at]).is_empty()
+        let is_losing = |leaf: &Leaf<'_>| {
+            let charged = leaf.namespace_usage.charged.of(self.governed);
+            !charged.less(&self.targets[leaf.at]).is_empty()
         };
-        self.same_targets && self.losing_victims().any(|leaf| is_losing(&leaf))
+        self.same_targets && self.leaving_victims().any(|(leaf, _)| is_losing(leaf))
     }
 
-    /// The leaves that a victim is on its way out of, as far as can be seen.
-    fn losing_victims(&self) -> impl Iterator<Item = &'a Leaf<'a>> {
+    /// The victims that are on their way out, as far as can be seen, each with its leaf.
+    fn leaving_victims(&self) -> impl Iterator<Item = (&'a Leaf<'a>, &'a Pod)> {
         let now = self.snapshot.now;
-        let leaves = move |leaf: &&Leaf<'_>| {
+        let of_leaf = move |leaf: &'a Leaf<'a>| {
             let most = leaf.eviction.most_grace_seconds();
-            let is_ours = |pod: &Pod| pod.evicted && pod.is_terminating() && pod.deletion_seconds <= most;
-            let mut pods = leaf.state.pods.iter();
-            leaf.namespace_usage.pods.terminating > 0
-                && pods.any(|pod| is_ours(pod) && pod.is_charged() && !pod.is_overdue(now))
+            let is_ours =
+                move |pod: &Pod| pod.evicted && pod.is_terminating() && pod.deletion_seconds <= most;
+            let leaves = move |pod: &&Pod| is_ours(pod) && pod.is_charged() && !pod.is_overdue(now);
+            leaf.state.pods.iter().filter(leaves).map(move |pod| (leaf, pod))
         };
-        self.each_leaf().filter(leaves)
+        self.each_leaf().filter(|leaf| leaf.namespace_usage.pods.terminating > 0).flat_map(of_leaf)
     }
 }

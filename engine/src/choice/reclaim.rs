@@ -25,7 +25,7 @@ use crate::tree::BranchId;
 const MOST_ROUNDS: usize = 8;
 
 /// How many pods a plan looks for nodes for: one owner may ask for two thousand million.
-const MOST_PLACED: u32 = 20_000;
+pub(super) const MOST_PLACED: u32 = 20_000;
 
 /// The pods to evict, and what their going is promised to.
 ///
@@ -62,8 +62,8 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
         is_under_way,
         is_only_kept: is_under_way,
         pods_left: MOST_PLACED,
-        promised_pods: Vec::new(),
-        kept_places: Vec::new(),
+        left_by_victims: BTreeSet::new(),
+        kept_places: None,
         asked: BTreeMap::new(),
         incomplete: BTreeMap::new(),
         taken,
@@ -83,10 +83,10 @@ pub(super) struct Reclaim<'a> {
     /// Whether what was promised has its room for that reason. What pods of this plan leave was given to others.
     is_only_kept: bool,
     pods_left: u32,
-    /// The pods that do not exist yet and for which there is room in quotas, or will be.
-    pub(super) promised_pods: Vec<&'a Shape>,
-    /// The places that these keep while pods are moved aside.
-    pub(super) kept_places: Vec<(At, &'a Shape)>,
+    /// The nodes that a victim is on its way out of.
+    pub(super) left_by_victims: BTreeSet<At>,
+    /// The places that promised pods keep while pods are moved aside; none before the first one is.
+    pub(super) kept_places: Option<Vec<(At, &'a Shape)>>,
     /// How many units were asked for, in the order of what each leaf wants.
     asked: BTreeMap<BranchId, Vec<u32>>,
     /// Why there is no room for the minimum of which gangs.
@@ -108,10 +108,7 @@ impl<'a> Reclaim<'a> {
         }
         let unplaced = self.set_apart(unplaced);
         self.simulation.contest(&needed);
-        if !unplaced.is_empty() {
-            self.promised_pods = promised_pods(&needs);
-        }
-        self.place_stuck_pods(unplaced);
+        self.place_stuck_pods(unplaced, &needs);
         let displaced = self.simulation.victims.iter();
         let displaced = displaced.filter(|victim| victim.reason == EvictionReason::Reclaimed);
         self.taken.displaced = displaced.map(|victim| victim.candidate.leaf).collect();
@@ -492,18 +489,6 @@ impl<'a> Reclaim<'a> {
         self.taken.pass_over(self.simulation);
         self.taken
     }
-}
-
-/// The pods of units that are granted or owed what they lack, as many as a plan looks for nodes for.
-fn promised_pods<'a>(needs: &[(BranchId, Need<'a>)]) -> Vec<&'a Shape> {
-    let units = needs.iter().flat_map(|(_, need)| &need.units);
-    let pods = units.flat_map(|units| {
-        let promised = units.granted.saturating_add(units.owed);
-        units.pending.pods.iter().map(move |(owner, pods)| (&*owner.shape, pods.saturating_mul(promised)))
-    });
-    let shapes = pods
-        .flat_map(|(shape, pods)| std::iter::repeat_n(shape, usize::try_from(pods).unwrap_or(usize::MAX)));
-    shapes.take(usize::try_from(MOST_PLACED).unwrap_or(usize::MAX)).collect()
 }
 
 /// What a unit was promised before.

@@ -1,12 +1,14 @@
 //! Room for pods that exist, are within their queue's target and fit no node.
 
-use super::reclaim::Reclaim;
+use super::queue_state::Need;
+use super::reclaim::{MOST_PLACED, Reclaim};
 use super::rules::Scope;
 use crate::amounts::Amounts;
 use crate::demand::{node_patience, within};
+use crate::nodes::At;
 use crate::plan::Preemptor;
 use crate::reasons::{EvictionReason, ShortReason};
-use crate::snapshot::Pod;
+use crate::snapshot::{Pod, Shape};
 use crate::tree::BranchId;
 
 impl<'a> Reclaim<'a> {
@@ -31,11 +33,22 @@ impl<'a> Reclaim<'a> {
     /// Pods of queues above their targets go for each of them; for one within what its queue is *guaranteed* also pods of
     /// queues within theirs, above what these are guaranteed, as far as all of them have room elsewhere: their quota stays,
     /// so they start again there. A pod that waits longer than its demand counts is not tried any more, so the tries end.
-    pub(super) fn place_stuck_pods(&mut self, unplaced: Vec<(BranchId, &'a Pod, Amounts)>) {
+    pub(super) fn place_stuck_pods(
+        &mut self,
+        unplaced: Vec<(BranchId, &'a Pod, Amounts)>,
+        needs: &[(BranchId, Need<'a>)],
+    ) {
+        if unplaced.is_empty() {
+            return;
+        }
+        let node_resources = &self.simulation.node_resources;
+        let victims = self.context.leaving_victims();
+        self.left_by_victims =
+            victims.filter_map(|(_, pod)| node_resources.find(pod.node.as_ref()?)).collect();
         for (at, pod, requests) in unplaced {
             self.simulation.free.take(at, &requests);
             let mark = self.simulation.mark();
-            let placed = self.place_stuck_pod(at, pod);
+            let placed = self.place_stuck_pod(at, pod, needs);
             if placed.is_err() {
                 self.simulation.undo(mark);
             }
@@ -45,13 +58,18 @@ impl<'a> Reclaim<'a> {
                 self.report(at, Preemptor::of_pod(pod, owner), reason, 1, &pod.shape);
             }
         }
-        for (node, shape) in std::mem::take(&mut self.kept_places) {
+        for (node, shape) in self.kept_places.take().into_iter().flatten() {
             self.simulation.vacate(node, shape);
         }
     }
 
     /// Makes room for one pod; says why it still waits. What was done for one that waits in vain has to be undone.
-    fn place_stuck_pod(&mut self, at: BranchId, pod: &'a Pod) -> Result<Option<ShortReason>, ShortReason> {
+    fn place_stuck_pod(
+        &mut self,
+        at: BranchId,
+        pod: &'a Pod,
+        needs: &[(BranchId, Need<'a>)],
+    ) -> Result<Option<ShortReason>, ShortReason> {
         let Some(leaf) = self.context.leaf(at) else { return Ok(None) };
         let requests = pod.requests().of(self.context.resources);
         if self.simulation.work.is_spent(Some(at)) {
@@ -70,8 +88,10 @@ impl<'a> Reclaim<'a> {
         if !leaf.could_run(pod) {
             return Err(ShortReason::NoNodeFits);
         }
-        // What is on its way out may make the room; victims are chosen anew when it has left.
-        if self.is_under_way || node_resources.someone_leaves(&pod.shape) {
+        // Victims on their way out may be for it; others are chosen when they have left. What users delete is no reason to wait: its
+        // room counts already, and in a large cluster some pod ends at any time.
+        let may_run_on = |node: &At| node_resources.shortfall(*node, &pod.shape).is_some();
+        if self.is_under_way || self.left_by_victims.iter().any(may_run_on) {
             return Ok(Some(ShortReason::WaitingForPreemption));
         }
         // Until the scheduler says so, it may find room, unless more is held than there is.
@@ -91,10 +111,10 @@ impl<'a> Reclaim<'a> {
         let others = leaf.staying.less(&requests);
         if pod.stuck.is_some() && within(&leaf.queue.guaranteed, &others, &requests) > 0 {
             // What a victim leaves beside the pod that it goes for may be the place that the next one is moved to.
-            if self.context.losing_victims().next().is_some() {
+            if self.context.leaving_victims().next().is_some() {
                 return Ok(Some(ShortReason::WaitingForPreemption));
             }
-            if self.move_aside(pod, scope) {
+            if self.move_aside(pod, scope, needs) {
                 return Ok(Some(ShortReason::WaitingForPreemption));
             }
         }
@@ -103,7 +123,7 @@ impl<'a> Reclaim<'a> {
 
     /// Makes room for `pod` by pods that their own queues may have. From the first one on promised pods keep the places that are
     /// free for them: among them may be one that comes in the place of a pod that was moved.
-    fn move_aside(&mut self, pod: &'a Pod, scope: Scope) -> bool {
+    fn move_aside(&mut self, pod: &'a Pod, scope: Scope, needs: &[(BranchId, Need<'a>)]) -> bool {
         // A moved pod is within its queue's share, so it is created again, perhaps before the pod that it made room for.
         let scope = Scope {
             within_target: true,
@@ -111,10 +131,22 @@ impl<'a> Reclaim<'a> {
             priority: Some(pod.priority),
             ..scope
         };
-        let promised = std::mem::take(&mut self.promised_pods).into_iter();
         let node_resources = &mut self.simulation.node_resources;
-        let kept = promised.filter_map(|shape| Some((node_resources.reserve(shape)?, shape)));
-        self.kept_places.extend(kept);
+        self.kept_places.get_or_insert_with(|| {
+            promised_pods(needs).filter_map(|shape| Some((node_resources.reserve(shape)?, shape))).collect()
+        });
         self.simulation.place_pod(&pod.shape, &scope).is_ok()
     }
+}
+
+/// The pods that do not exist yet and for which there is room in quotas, or will be, as many as a plan looks for nodes for.
+fn promised_pods<'a>(needs: &[(BranchId, Need<'a>)]) -> impl Iterator<Item = &'a Shape> {
+    let units = needs.iter().flat_map(|(_, need)| &need.units);
+    let pods = units.flat_map(|units| {
+        let promised = units.granted.saturating_add(units.owed);
+        units.pending.pods.iter().map(move |(owner, pods)| (&*owner.shape, pods.saturating_mul(promised)))
+    });
+    let shapes = pods
+        .flat_map(|(shape, pods)| std::iter::repeat_n(shape, usize::try_from(pods).unwrap_or(usize::MAX)));
+    shapes.take(usize::try_from(MOST_PLACED).unwrap_or(usize::MAX))
 }

@@ -26,8 +26,6 @@ pub(crate) struct NodeResources<'a> {
     /// The nodes that carried more than they offer when they were [settled](Self::settled), with what they had left: less than
     /// nothing of some resource.
     overfull: BTreeMap<At, Amounts>,
-    /// The nodes that a pod is on its way out of.
-    leaving: BTreeSet<At>,
     /// Shapes for which no node has room: none will, since room only shrinks, but for nodes that are emptied.
     full: BTreeSet<*const Shape>,
     /// How often it was looked whether a node allows a shape, since that was asked last.
@@ -37,8 +35,8 @@ pub(crate) struct NodeResources<'a> {
 impl<'a> NodeResources<'a> {
     /// No node.
     pub(crate) fn none(usage: &'a Usage<'a>) -> Self {
-        let (places, nodes, free, by_room, overfull, leaving, full, looks) = <_>::default();
-        Self { usage, places, nodes, free, by_room, overfull, leaving, full, looks }
+        let (places, nodes, free, by_room, overfull, full, looks) = <_>::default();
+        Self { usage, places, nodes, free, by_room, overfull, full, looks }
     }
 
     /// What nodes have free now.
@@ -65,7 +63,6 @@ impl<'a> NodeResources<'a> {
         let states = usage.snapshot.namespaces.values();
         for pod in states.flat_map(|state| state.pods.iter().filter(leaving)) {
             if let Some(at) = pod.node.as_ref().and_then(|node| node_resources.find(node)) {
-                node_resources.leaving.insert(at);
                 node_resources.give(at, pod.requests());
             }
         }
@@ -154,11 +151,6 @@ impl<'a> NodeResources<'a> {
                 by_room.range((amount, 0)..).map(|(_, at)| *at).find(|at| Some(*at) != beside && fits(*at))
             }
         }
-    }
-
-    /// Whether a pod is on its way out of a node that a pod of this shape may run on.
-    pub(crate) fn someone_leaves(&self, shape: &Shape) -> bool {
-        self.leaving.iter().any(|at| self.shortfall(*at, shape).is_some())
     }
 
     /// Whether the node carries more than it offers, and more than when it was settled.
