@@ -72,6 +72,7 @@ impl<'a> Context<'a> {
     pub(crate) fn queue_state(&self, at: BranchId) -> Option<QueueState<'a>> {
         let granted = self.granted;
         Some(QueueState {
+            cluster: self.cluster,
             leaf: self.leaf(at)?,
             target: &self.targets[at],
             deserved: &self.shares[at].deserved,

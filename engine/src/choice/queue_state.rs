@@ -1,11 +1,17 @@
 //! One leaf, after grants are made.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use crate::amounts::{Amounts, Resource};
+use crate::cluster::Cluster;
 use crate::leaf::{Fitting, IncompleteGangs, Leaf, PendingUnits};
+use crate::names::GangName;
 
 /// One leaf, after grants are made.
 #[derive(Clone, Copy)]
 pub(crate) struct QueueState<'a> {
+    pub(crate) cluster: Cluster<'a>,
     pub(crate) leaf: &'a Leaf<'a>,
     pub(crate) target: &'a Amounts,
     /// What it deserves, for guarantees: they reach as far.
@@ -21,7 +27,7 @@ pub(crate) struct QueueState<'a> {
 /// What of a leaf's target its pods do not hold.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Need<'a> {
-    /// Units, in the order in which the leaf's owners create them.
+    /// Units, the most important first.
     pub(crate) units: Vec<Units<'a>>,
     /// What is claimed without pods: what is granted or owed of it, the owed part of that, and the rest.
     pub(crate) claim_promised: Amounts,
@@ -106,7 +112,9 @@ impl<'a> QueueState<'a> {
         // What fits is decided first, in the order in which controllers create pods; what is granted goes to any that fit.
         let fitting = PendingUnits::fit_all(&self.leaf.pending, asked, &mut room, &mut granted);
         let mut incomplete = IncompleteGangs::default();
-        for (place, Fitting { pending, units, granted: has_room }) in fitting.into_iter().enumerate() {
+        // What is owed goes to the units that room is made for first. Otherwise the units that it completes were others in each
+        // plan, and what is promised never came to rest.
+        for (place, Fitting { pending, units, granted: has_room }) in self.most_important_first(fitting) {
             let lacking = units.saturating_sub(has_room);
             let comes = pending.fitting(&granted.plus(&owed)).min(lacking);
             let comes = incomplete.given(pending.part.as_ref(), lacking, comes);
@@ -118,7 +126,6 @@ impl<'a> QueueState<'a> {
             need.lacking.add_all(&pending.requests.times(lacking));
             need.units.push(Units { place, pending, granted: has_room, owed: comes, lacking: waits });
         }
-        need.units.retain(|units| units.granted > 0 || units.owed > 0 || units.lacking > 0);
         // What is begun is for units first.
         need.begun = granted.min(&waiting);
         granted.subtract_all(&need.begun);
@@ -130,6 +137,24 @@ impl<'a> QueueState<'a> {
         need.claim_promised = claimed.less(&need.claim_lacking);
         need.lacking.add_all(&not_granted);
         need
+    }
+
+    /// Those of `fitting` that are any, each with its place: by priority and size, largest first. What a gang has on top of its
+    /// minimum comes after that.
+    fn most_important_first<'l>(&self, fitting: Vec<Fitting<'l, 'a>>) -> Vec<(usize, Fitting<'l, 'a>)> {
+        let mut all: Vec<_> = fitting.into_iter().enumerate().filter(|(_, one)| one.units > 0).collect();
+        let key = |pending: &PendingUnits<'a>| {
+            (pending.owner.priority, self.cluster.dominant(&pending.requests, 1))
+        };
+        let of_minimum =
+            |(_, one): &(usize, Fitting<'l, 'a>)| Some((one.pending.completes()?, key(one.pending)));
+        let minimums: BTreeMap<&GangName, _> = all.iter().filter_map(of_minimum).collect();
+        all.sort_by_cached_key(|(_, one)| {
+            let minimum = one.pending.surplus_of().and_then(|gang| minimums.get(gang));
+            let own = key(one.pending);
+            (Reverse(minimum.map_or(own, |minimum| own.min(*minimum))), minimum.is_some())
+        });
+        all
     }
 
     /// What of `owed` completes a unit or a claim of it.

@@ -178,7 +178,7 @@ impl<'a> Reclaim<'a> {
         for units in &need.units {
             self.simulation.promise(at, units.pending.requests.times(units.granted));
         }
-        for units in self.in_order(need) {
+        for units in need.units.iter().copied() {
             let mark = self.simulation.mark();
             self.place_units(at, units, units.granted, Promise::Granted);
             // No quota grows for these: what is lent would let the same pods in again.
@@ -191,7 +191,7 @@ impl<'a> Reclaim<'a> {
 
     /// Serves what one leaf needs: units, then what it claims without pods.
     fn place(&mut self, at: BranchId, need: &Need<'a>) {
-        let mut units = self.in_order(need);
+        let mut units = need.units.clone();
         let mut claimed = need.claim_lacking.clone();
         if self.is_under_way {
             // What was promised and does not come any more, with what completes it.
@@ -219,22 +219,6 @@ impl<'a> Reclaim<'a> {
         asked.iter_mut().skip(place).take(1).for_each(|count| *count = count.saturating_add(units));
     }
 
-    /// By priority and size, largest first. What a gang has on top of its minimum comes after that.
-    fn in_order(&self, need: &Need<'a>) -> Vec<Units<'a>> {
-        let mut units = need.units.clone();
-        let key = |units: &Units<'a>| {
-            (units.pending.owner.priority, self.context.dominant(&units.pending.requests, 1))
-        };
-        let of_minimum = |units: &Units<'a>| Some((units.pending.completes()?, key(units)));
-        let minimums: BTreeMap<&GangName, _> = units.iter().filter_map(of_minimum).collect();
-        units.sort_by_cached_key(|units| {
-            let minimum = units.pending.surplus_of().and_then(|gang| minimums.get(gang));
-            let own = key(units);
-            (Reverse(minimum.map_or(own, |minimum| own.min(*minimum))), minimum.is_some())
-        });
-        units
-    }
-
     /// Makes room for `count` of `units`; for how many there is, or will be.
     ///
     /// For all at once, else for half of them: that takes the fewest pods, and few tries.
@@ -242,7 +226,7 @@ impl<'a> Reclaim<'a> {
         let pending = units.pending;
         let pods = pending.pods_of_one();
         let minimum = pending.surplus_of().and_then(|gang| self.incomplete.get(&(at, gang)).copied());
-        if let Some(reason) = minimum.filter(|_| promise == Promise::None && count > 0) {
+        if let Some(reason) = minimum.filter(|_| promise != Promise::Granted && count > 0) {
             self.report_unmet(at, pending, reason, count.saturating_mul(pods));
             return 0;
         }
