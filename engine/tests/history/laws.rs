@@ -115,7 +115,9 @@ pub(crate) fn no_queue_starves_beside_plenty(world: &Snapshot, decided: &Plan) -
         .for_each(|(_, queue)| unheld.subtract_all(&queue.used.max(&queue.allocated.min(&queue.target))));
     let mut offered = unheld.clone();
     offered.subtract_all(&excess);
-    wants.iter().for_each(|(_, wants)| not_granted.add_all(&wants.not_granted));
+    for (_, wants) in &wants {
+        not_granted.add_all(&wants.not_granted);
+    }
     let waits_for_nodes = |wants: &Wants<'_>| {
         let has_room_in =
             |room: &Amounts| wants.not_granted.resources().all(|one| not_granted.get(one) <= room.get(one));
