@@ -88,8 +88,8 @@ impl<'a> Reclaim<'a> {
         if !leaf.could_run(pod) {
             return Err(ShortReason::NoNodeFits);
         }
-        // Victims on their way out may be for it; others are chosen when they have left. What users delete is no reason to wait: its
-        // room counts already, and in a large cluster some pod ends at any time.
+        // Victims on their way out may be for it; others are chosen when they have left. What users delete is no reason to wait:
+        // its room counts already, and in a large cluster some pod ends at any time.
         let may_run_on = |node: &At| node_resources.shortfall(*node, &pod.shape).is_some();
         if self.is_under_way || self.left_by_victims.iter().any(may_run_on) {
             return Ok(Some(ShortReason::WaitingForPreemption));
