@@ -38,7 +38,7 @@ LABEL org.opencontainers.image.title="quotient" \
 # A folder is copied with its link, under which kubectl asks for completions.
 COPY --from=build /out/ /
 COPY LICENSE /LICENSE
-# A number, so that a kubelet can tell that it is not root; nobody's on purpose.
+# A number, so that a kubelet can tell that it is not root. No account has it on purpose.
 USER 65532:65532
 EXPOSE 8080 8443
 ENTRYPOINT ["/quotient-operator"]

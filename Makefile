@@ -137,7 +137,7 @@ bench-e2e: tools testbed ## how fast a share moves on a real control plane (SCEN
 	$(CARGO) run --profile fast --bin bench -- speed $(SCENARIO) --runs $(RUNS) $(if $(WRITE),--write)
 
 .PHONY: soak
-soak: tools testbed ## pods come and go for MINUTES (60) minutes: memory stays flat, nobody is evicted
+soak: tools testbed ## pods come and go for MINUTES (60) minutes: memory stays flat, no pod is evicted
 	$(SHIPPED)
 	$(CARGO) run --profile fast --bin bench -- soak --minutes $(MINUTES)
 

@@ -219,6 +219,16 @@ fn every_command_is_run_or_marked() {
     assert!(run >= 4, "{run}");
 }
 
+#[test]
+fn every_example_names_its_own_command() {
+    for entry in std::fs::read_dir(root().join("examples")).unwrap() {
+        let folder = entry.unwrap().file_name().into_string().unwrap();
+        let first = text(format!("examples/{folder}/1-namespaces.yaml"));
+        let command = first.lines().find_map(|line| line.split_once("simulate -f ")).unwrap_or_default().1;
+        assert_eq!(command.split(' ').next(), Some(format!("examples/{folder}").as_str()), "{folder}");
+    }
+}
+
 // ---- ARCHITECTURE.md ----------------------------------------------------------------------------------------
 
 /// A manifest in a command begins with a key: some builds of kubectl read what begins with a brace as JSON alone.

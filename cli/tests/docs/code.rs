@@ -8,6 +8,9 @@ use super::{VAGUE, VOCABULARY, root};
 const FOLDERS: [&str; 10] =
     ["advance", "amounts", "cli", "crds", "e2e", "engine", "index", "operator", "snapshot", "verify"];
 
+/// The folders whose YAML and templates users read.
+const OF_USERS: [&str; 3] = ["charts", "e2e/rules", "examples"];
+
 /// How the prose check wants words to be spelled.
 const SPELLING: &str = "docs/contributing/vale/Quotient/Spelling.yml";
 
@@ -29,8 +32,18 @@ fn comments_and_functions_name_what_they_are_about() {
             if line.trim_start().starts_with("//") && !line.contains('─') && line.chars().count() > WIDEST {
                 found.push(format!("{}:{number}: more than {WIDEST} characters", path.display()));
             }
-            let vague = said(line).into_iter().filter(|word| VAGUE.contains(&word.as_str()));
-            found.extend(vague.map(|word| format!("{}:{}: {word}", path.display(), number)));
+            found.extend(vague(said(line)).map(|word| format!("{}:{number}: {word}", path.display())));
+        }
+    }
+    assert!(found.is_empty(), "see {VOCABULARY}:\n{}", found.join("\n"));
+}
+
+#[test]
+fn the_chart_and_the_examples_name_what_they_are_about() {
+    let mut found = Vec::new();
+    for (path, text) in files_of(&OF_USERS, &["yaml", "yml", "tpl", "txt"]) {
+        for (number, line) in (1_usize..).zip(text.lines()) {
+            found.extend(vague(words(line)).map(|word| format!("{}:{number}: {word}", path.display())));
         }
     }
     assert!(found.is_empty(), "see {VOCABULARY}:\n{}", found.join("\n"));
@@ -91,14 +104,19 @@ fn begins_a_function(line: &str) -> bool {
 
 /// Every source file, with its text.
 fn files() -> Vec<(PathBuf, String)> {
+    files_of(&FOLDERS, &["rs"])
+}
+
+/// Every file below these folders whose name ends so, with its text.
+fn files_of(folders: &[&str], extensions: &[&str]) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    let mut folders: Vec<PathBuf> = FOLDERS.iter().map(|folder| root().join(folder)).collect();
+    let mut folders: Vec<PathBuf> = folders.iter().map(|folder| root().join(folder)).collect();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+            } else if extensions.iter().any(|extension| path.extension() == Some(extension.as_ref())) {
                 let text = std::fs::read_to_string(&path).unwrap();
                 found.push((path, text));
             }
@@ -116,5 +134,13 @@ fn said(line: &str) -> Vec<String> {
         let name = line.split_once("fn ").map(|(_, rest)| rest.split(['(', '<']).next().unwrap_or_default());
         name.unwrap_or_default().to_owned()
     };
+    words(&text)
+}
+
+fn words(text: &str) -> Vec<String> {
     text.split(|letter: char| !letter.is_alphabetic()).map(str::to_lowercase).collect()
+}
+
+fn vague(words: Vec<String>) -> impl Iterator<Item = String> {
+    words.into_iter().filter(|word| VAGUE.contains(&word.as_str()))
 }

@@ -23,7 +23,7 @@ spec:
 [{{ range $index, $text := . }}{{ if $index }}, {{ end }}'{{ $text | replace "\\" "\\\\" | replace "'" "\\'" }}'{{ end }}]
 {{- end -}}
 
-{{/* Namespaces in which nothing is governed. */}}
+{{/* Namespaces that no Queue can manage. */}}
 {{- define "quotient.protectedNamespaces" -}}
 {{- include "quotient.celList" (append .Values.admission.protectedNamespaces .Release.Namespace | uniq) -}}
 {{- end -}}

@@ -13,7 +13,7 @@ use super::sentence::{all_unmet, stalled_only_in, why_it_waits};
 use super::steps::{Simulation, Step};
 use crate::output::{quantities, report};
 
-/// Every governed resource with its amount as a Kubernetes quantity, zeros included.
+/// Every shared resource with its amount as a Kubernetes quantity, zeros included.
 type Quantities = BTreeMap<String, String>;
 
 report! {
