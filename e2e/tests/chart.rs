@@ -203,6 +203,7 @@ async fn the_notes_warn() -> Result<()> {
         (GATE_MODE, NO_GATE_MODE),
         ("queues.team-a.weight=2", "The next upgrade creates the Queues"),
         ("admission.confineOperator=false", "only roles limit a stolen token of the operator"),
+        ("replicaCount=0", "so the operator does not run"),
     ] {
         let said = notes(&["config.mode=Full", value]).await?;
         ensure!(said.contains(sentence), "{value}: {said}");
@@ -226,14 +227,14 @@ async fn the_alerts_are_as_the_values_say() -> Result<()> {
         "prometheusRule.enabled=true",
         "prometheusRule.excludeAlerts={QuotientUnmanagedPods}",
         "prometheusRule.alerts.QuotientCycleSlow.for=30m",
-        "prometheusRule.alerts.QuotientCycleSlow.severity=info",
+        "prometheusRule.alerts.QuotientCycleSlow.severity=ticket",
         "prometheusRule.alerts.QuotientNoLeader.expr=max(quotient_leader) < 1",
         "prometheusRule.runbookUrlBase=https://docs.example.org/runbooks/",
     ];
     let tuned = alerts(&objects(&[], &changed).await?);
     assert_eq!(tuned.len(), all.len() - 1);
     let slow = tuned.get("QuotientCycleSlow").context("an alert")?;
-    assert_eq!((text(slow, &["for"]), text(slow, &["labels", "severity"])), ("30m", "info"));
+    assert_eq!((text(slow, &["for"]), text(slow, &["labels", "severity"])), ("30m", "ticket"));
     assert_eq!(
         text(tuned.get("QuotientNoLeader").context("an alert")?, &["expr"]),
         "max(quotient_leader) < 1"

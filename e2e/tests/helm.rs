@@ -84,6 +84,8 @@ async fn contradictions_are_refused_with_a_sentence() -> Result<()> {
         (&["extraArgs.metrics-listen=0.0.0.0:1"], "Set metrics.port"),
         (&["extraArgs.lease-namespace=other"], "Set the namespace of the release"),
         (&["extraArgs.gate-mode=true"], "Set gateMode.enabled"),
+        (&["extraArgs.protected-namespaces=other"], "Set admission.protectedNamespaces"),
+        (&["metrics.port=8080"], "cannot listen twice on one port"),
         (
             &["extraArgs.metrics-certificate=/c", "metrics.certificateSecret=c"],
             "Set metrics.certificateSecret",

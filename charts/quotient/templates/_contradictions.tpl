@@ -36,8 +36,11 @@
 {{- if and .Values.hostNetwork (not .Values.hostUsers) -}}
 {{- fail "hostNetwork is true and hostUsers is false: Kubernetes gives a pod users of its own only together with a network of its own. Set one of them back." -}}
 {{- end -}}
+{{- if eq (int .Values.health.port) (int .Values.metrics.port) -}}
+{{- fail (printf "health.port and metrics.port are both %v: the operator cannot listen twice on one port. Change one of them." .Values.health.port) -}}
+{{- end -}}
 {{- /* What quotient.arguments writes. */ -}}
-{{- $written := dict "gate-mode" "gateMode.enabled" "lease-namespace" "the namespace of the release" "listen" "health.port" "metrics-listen" "metrics.port" -}}
+{{- $written := dict "gate-mode" "gateMode.enabled" "lease-namespace" "the namespace of the release" "listen" "health.port" "metrics-listen" "metrics.port" "protected-namespaces" "admission.protectedNamespaces" -}}
 {{- if .Values.metrics.certificateSecret }}{{- $_ := set $written "metrics-certificate" "metrics.certificateSecret" -}}{{- end -}}
 {{- range $key, $known := $config }}{{- $_ := set $written (kebabcase $key) (printf "config.%s" $key) -}}{{- end -}}
 {{- range $flag, $value := .Values.extraArgs -}}
