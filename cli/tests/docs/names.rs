@@ -10,7 +10,7 @@ use super::pages;
 use super::program::{self, help, text};
 
 /// Flags of other programs that pages name.
-const OF_OTHERS: [&str; 14] = [
+const OF_OTHERS: [&str; 15] = [
     // kubectl and Helm.
     "--as",
     "--cascade",
@@ -19,6 +19,7 @@ const OF_OTHERS: [&str; 14] = [
     "--set",
     "--set-json",
     "--set-string",
+    "--take-ownership",
     "--timeout",
     // etcdutl, kube-controller-manager and Cluster Autoscaler.
     "--bump-revision",
