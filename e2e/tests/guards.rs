@@ -31,8 +31,8 @@ async fn people_and_device_plugins_cost_no_pod() -> anyhow::Result<()> {
     }
     let before = stage.bed.audit().mark()?;
 
-    an_edited_quota_is_put_right(&stage).await?;
-    a_deleted_quota_is_put_right(&stage).await?;
+    an_edited_quota_is_restored(&stage).await?;
+    a_deleted_quota_is_restored(&stage).await?;
     devices_that_come_back_were_never_gone(&stage, &operator).await?;
 
     assert_eq!(stage.evicted(before)?, [].into());
@@ -48,7 +48,7 @@ async fn repairs(stage: &Stage, namespace: &str) -> anyhow::Result<String> {
     stage.bed.kubectl(["get", "events.v1.events.k8s.io", "-n", namespace, path]).await
 }
 
-async fn an_edited_quota_is_put_right(stage: &Stage) -> anyhow::Result<()> {
+async fn an_edited_quota_is_restored(stage: &Stage) -> anyhow::Result<()> {
     let patch = r#"{"spec": {"hard": {"requests.cpu": "99"}}}"#;
     stage
         .bed
@@ -66,7 +66,7 @@ async fn an_edited_quota_is_put_right(stage: &Stage) -> anyhow::Result<()> {
     .await
 }
 
-async fn a_deleted_quota_is_put_right(stage: &Stage) -> anyhow::Result<()> {
+async fn a_deleted_quota_is_restored(stage: &Stage) -> anyhow::Result<()> {
     stage.bed.kubectl(["delete", "resourcequota", "quotient", "-n", "q2"]).await?;
     eventually("the quota is there again", PATIENCE, async || {
         stage.bed.kubectl(["get", "resourcequota", "quotient", "-n", "q2"]).await?;

@@ -159,7 +159,7 @@ async fn gangs_run_wholly_or_wait_and_say_why() -> anyhow::Result<()> {
     stage.until_jobs("a", "second 6/6").await?;
     stage.nothing_moves("a").await?;
 
-    // What a neighbor takes back goes by eviction, once for each slot, and does not use up the backoffLimit.
+    // What a neighbor reclaims is evicted, once for each slot, and does not use up the backoffLimit.
     let mark = stage.bed.audit().mark()?;
     stage.queue("b", json!({"request": {"cpu": "4", "memory": "4Gi"}})).await?;
     stage.until_allowed("b", "cpu 4, memory 4Gi").await?;

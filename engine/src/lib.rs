@@ -1,4 +1,4 @@
-//! Fair shares, grants and victims: a pure function from what is seen to what is to be done.
+//! Deserved shares, grants and victims: a pure function from what is seen to what is to be done.
 //!
 //! ```text
 //!             capacity      demand        whole pods, idle part      quotas, pods

@@ -7,9 +7,9 @@ use quotient_engine::planner::plan;
 
 use crate::story::{self, explains, plays};
 
-/// Another queue takes two of four back: the surplus goes by eviction, parallelism follows, and the floor stays.
+/// Another queue reclaims two of four: the surplus goes by eviction, parallelism follows, and the floor stays.
 #[test]
-fn what_a_neighbor_takes_back_is_taken_once() {
+fn what_a_neighbor_reclaims_is_taken_once() {
     plays(
         "node n1 cpu=4
          queue a request=all

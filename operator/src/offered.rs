@@ -22,7 +22,7 @@ impl Offer {
 /// What all nodes together offer that count.
 ///
 /// Not the capacity that is shared out: of a node that is lost that is what its pods request, which hides a loss, and
-/// pods of ungoverned namespaces take from it, which is none.
+/// pods of unmanaged namespaces take from it, which is none.
 pub(crate) fn offered(snapshot: &Snapshot) -> Amounts {
     let mut offered = Amounts::new();
     for node in snapshot.nodes.values().filter(|node| node.counts) {

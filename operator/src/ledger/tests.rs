@@ -463,5 +463,5 @@ async fn the_api_server_confirms_that_a_queue_is_gone() {
     assert_eq!(confirmed(list("9", &["team"]), 2).await, (false, true, 1), "no watch has shown it");
     assert_eq!(confirmed(list("8", &[]), 1).await, (false, false, 1), "the list is older than the ledger");
     let refuse = |_: &Asked| Reply::failure(403, "Forbidden", "queues is forbidden");
-    assert_eq!(confirmed(refuse, 5).await, (false, false, 2), "it is asked ever later");
+    assert_eq!(confirmed(refuse, 5).await, (false, false, 2), "it is asked with backoff");
 }

@@ -25,7 +25,7 @@ pub struct Report {
     pub plan: Arc<Plan>,
     /// Quotas that the API server refuses, and why.
     pub refused: BTreeMap<QueueName, String>,
-    /// Quotas that others change faster than they are put right, in words.
+    /// Quotas that others change faster than they are restored, in words.
     pub contested: BTreeMap<QueueName, String>,
     /// Queues for which evictions are blocked, and why.
     pub blocked: BTreeMap<QueueName, Blocked>,

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_edited_every_ten_seconds_is_put_right_every_thirty() {
+    async fn what_is_edited_every_ten_seconds_is_restored_every_thirty() {
         let mut drift = drift();
         let (start, edited) = (Instant::now(), quota("1", 7, 9000));
         let mut observed = quota("1", 7, 4000);

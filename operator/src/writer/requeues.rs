@@ -1,7 +1,7 @@
 //! Telling owners whose pods were refused that there is room again.
 //!
-//! The controller of a ReplicaSet, a StatefulSet, a DaemonSet or a Job whose pods a quota refused tries again ever later, up to
-//! many minutes. When the quota has risen, a patch of the owner makes its controller look at once
+//! The controller of a ReplicaSet, a StatefulSet, a DaemonSet or a Job whose pods a quota refused retries with backoff, up
+//! to many minutes. When the quota has risen, a patch of the owner makes its controller look at once
 //! ([`requeues`](crate::operations)).
 //!
 //! What admission has charged may be more than there is: while it tries again to write what it charges, because the quota

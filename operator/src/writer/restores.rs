@@ -1,4 +1,4 @@
-//! When objects that other writers change are put right.
+//! When objects that other writers change are restored.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,22 +13,22 @@ const ORPHANED: Duration = Duration::from_secs(1);
 /// How long it stays known that an object was left as it is for that reason: it is not left so again.
 const KNOWN: Duration = Duration::from_secs(60);
 
-/// Paces how often the one object of each Queue is put right.
+/// Paces how often the one object of each Queue is restored.
 ///
-/// Two that correct each other would write for ever, so the same object is put right once at once and then only now and then.
+/// Two that correct each other would write for ever, so the same object is restored once at once and then only now and then.
 ///
-/// Only a hint: after a restart the first change is put right at once again.
+/// Only a hint: after a restart the first change is restored at once again.
 #[derive(Debug)]
 pub(super) struct Restores {
     pub(super) interval: Duration,
-    /// The objects that were put right, and until when that is not done again.
+    /// The objects that were restored, and until when that is not done again.
     restored: BTreeMap<QueueName, Instant>,
     /// The objects that were seen without their owner, and until when they are left as they are.
     orphaned: BTreeMap<QueueName, Instant>,
 }
 
 impl Restores {
-    /// Puts one object right at most every `interval`.
+    /// Restores one object at most every `interval`.
     pub(super) const fn new(interval: Duration) -> Self {
         Self { interval, restored: BTreeMap::new(), orphaned: BTreeMap::new() }
     }
@@ -39,13 +39,13 @@ impl Restores {
         self.orphaned.retain(|_, until| now.saturating_duration_since(*until) < KNOWN);
     }
 
-    /// The object of `queue` was put right.
+    /// The object of `queue` was restored.
     pub(super) fn restored(&mut self, queue: &QueueName, now: Instant) {
         self.orphaned.remove(queue);
         self.restored.insert(queue.clone(), now.checked_add(self.interval).unwrap_or(now));
     }
 
-    /// Until when the object of `queue` is not put right again, because it was a short while ago.
+    /// Until when the object of `queue` is not restored again, because it was a short while ago.
     pub(super) fn rests_until(&self, queue: &QueueName, now: Instant) -> Option<Instant> {
         self.restored.get(queue).copied().filter(|until| now < *until)
     }

@@ -198,7 +198,7 @@ fn no_pod_is_evicted_because_of_an_old_view() {
 }
 
 #[test]
-fn a_quota_that_is_edited_every_ten_seconds_is_put_right_every_thirty() {
+fn a_quota_that_is_edited_every_ten_seconds_is_restored_every_thirty() {
     let mut world = at_rest(OperatorOptions::default());
     for round in 0..18 {
         let hard = json!({"spec": {"hard": {"requests.cpu": "90"}}});

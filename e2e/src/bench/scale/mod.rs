@@ -2,7 +2,7 @@
 //! line answers there.
 //!
 //! The cluster is full and every team holds exactly its share: the operator has everything to look after and
-//! nothing to take back, so what it does after its first cycles is what it does at rest. Then pods are replaced, which
+//! nothing to reclaim, so what it does after its first cycles is what it does at rest. Then pods are replaced, which
 //! changes nothing that it decides.
 
 mod cluster;

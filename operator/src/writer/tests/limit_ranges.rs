@@ -1,4 +1,4 @@
-//! LimitRanges: what is written, when it is put right, and what is told.
+//! LimitRanges: what is written, when it is restored, and what is told.
 
 use std::time::Duration;
 

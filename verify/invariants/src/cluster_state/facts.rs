@@ -85,7 +85,7 @@ pub struct QueueFacts {
     pub created: String,
     /// Whether it groups queues.
     pub is_parent: bool,
-    /// The queue above it, if it is in a group: namespace and name.
+    /// Its parent queue, if it has one: namespace and name.
     pub parent: Option<(String, String)>,
     /// Whether its pods wait gated, so that its quota holds only the limit.
     pub is_in_gate_mode: bool,

@@ -106,8 +106,8 @@ impl ClusterState {
         self.places.entry(write.namespace.to_owned()).or_default()
     }
 
-    /// What there is to share: what the nodes contribute, and what may be added, less what pods of ungoverned namespaces
-    /// hold.
+    /// What there is to share: what the nodes contribute, and what may be added, less what pods of unmanaged namespaces
+    /// use.
     pub fn capacity(&self) -> Amounts {
         let mut capacity = self.expandable.clone();
         let mut bound: BTreeMap<&str, Amounts> = BTreeMap::new();

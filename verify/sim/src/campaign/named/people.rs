@@ -19,7 +19,7 @@ pub(super) const ALL: &[Named] = &[
             .map(|cpu| {
                 let play = Trial::of("newcomer").lets_in().heals_after(120);
                 let play = (0..12).fold(play, |play, round| play.at(50 + 10 * round, edit(cpu)));
-                play.expect("it is put right once in 30 s at most", |world| {
+                play.expect("it is restored once in 30 s at most", |world| {
                     let trace = world.trace();
                     let own = trace.asked_by("quotient-0").filter(|record| {
                         record.kind == Kind::ResourceQuota && &*record.namespace == "team-1"
@@ -30,7 +30,7 @@ pub(super) const ALL: &[Named] = &[
             })
             .into()
     })
-    .and(&["verify/sim/tests/guards.rs: a_quota_that_is_edited_every_ten_seconds_is_put_right_every_thirty"]),
+    .and(&["verify/sim/tests/guards.rs: a_quota_that_is_edited_every_ten_seconds_is_restored_every_thirty"]),
     here("P48", "a user deletes a quota", "I2 I7 I21", || {
         let delete = |namespace: &str| deleted(Kind::ResourceQuota, namespace, "quotient");
         let moments = [("team-1", 50), ("team-1", 60), ("team-2", 61), ("team-3", 62)];

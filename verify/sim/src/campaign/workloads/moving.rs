@@ -11,7 +11,7 @@ use crate::scenario::build::{self, merged, node_and_teams, queue_of, seconds, te
 pub(super) fn all() -> Vec<Case> {
     let about = "a queue is observed, then Full while the giver is paused, and the pause is ended";
     vec![
-        Case::new(lent(), "idle capacity is lent, and taken back (Observed)"),
+        Case::new(lent(), "idle capacity is lent, and reclaimed (Observed)"),
         Case::new(weights(), "weights are edited twice").evicting(2..=8),
         Case::new(modes(), about),
         Case::new(nodes(), "a node is cordoned, another one comes, and the first is back"),
