@@ -100,6 +100,28 @@ fn no_pod_is_evicted_for_waiting_pods_of_a_queue_in_observe() {
     );
 }
 
+/// A pod that exists and would have the node of a pod above another target says that no pod goes for it. It is no evidence
+/// against its workload either, so it is not set aside.
+#[test]
+fn a_pod_without_a_node_says_that_its_evictions_are_withheld() {
+    for (operator, a, b) in
+        [("", "mode=Quota", ""), ("", "", "mode=Observe"), ("mode=Quota", "", ""), ("", "", "paused=1060")]
+    {
+        let scenario = format!(
+            "settings {operator}
+             node n1 cpu=2
+             queue a {a}
+             queue b {b}
+             owner a/batch replicas=2 cpu=1 pods=p1..2 node=n1 started=10+10
+             owner b/web replicas=1 cpu=1
+             pod b/w cpu=1 pending owner=web stuck=900"
+        );
+        let said = story::decide(&scenario);
+        assert!(said.contains("EvictionsDisabled") && said.contains("would evict a/p2 for b"), "{said}");
+        assert!(!said.contains("WaitingForPreemption") && !said.contains("SetAside"), "{said}");
+    }
+}
+
 #[test]
 fn a_parent_bounds_its_children_and_a_child_goes_no_farther() {
     decides(

@@ -377,13 +377,15 @@ fn a_pod_that_waits_for_others_to_go_is_not_set_aside() {
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 2c, used 2c
-                2 pods of ReplicaSet train, 1c each: WaitingForPreemption
+                2 pods of ReplicaSet train, 1c each: EvictionsDisabled
               would evict a/web-4..3 for b: Reclaimed
             then, 400 s later
             step 2: capacity 4c
               would evict a/web-4..3 for b: Reclaimed
             then
             step 3: capacity 4c
+              b: deserved 2c, allocated 2c, used 2c
+                2 pods of ReplicaSet train, 1c each: WaitingForPreemption
               evict a/web-4..3 for b: Reclaimed
               started b/train-1..2
             step 4: capacity 4c

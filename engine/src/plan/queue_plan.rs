@@ -22,7 +22,7 @@ pub struct QueuePlan {
     pub demand: Amounts,
     /// Its deserved share of the capacity, at the demand of all queues: D.
     pub deserved: Amounts,
-    /// Its fair share made whole: what pods are reclaimed for, and above which they may be reclaimed from it. T.
+    /// Its deserved share in whole pods: what pods are reclaimed for, and above which they may be reclaimed from it. T.
     pub target: Amounts,
     /// Its nominal share: what it would deserve if every queue asked for everything.
     pub nominal: Amounts,

@@ -264,13 +264,16 @@ fn report_unmet(cluster: Cluster<'_>, plan: &mut Plan) {
     }
 }
 
-/// Since when pods of a leaf without a node have had room in vain: while others are to go for them, they are no evidence.
+/// Since when pods of a leaf without a node have had room in vain: while others are to go for them, or this is withheld, they are
+/// no evidence.
 fn room_since(leaf: &Leaf<'_>, reclaim: &ReclaimResult, snapshot: &Snapshot) -> Option<Timestamp> {
     let now = snapshot.now;
     let is_stuck = |pod: &Pod| pod.is_live() && pod.node.is_none() && pod.stuck_since(now).is_some();
-    let mut unmet = reclaim.unmet.get(&leaf.at).into_iter().flatten();
+    let mut reasons = reclaim.unmet.get(&leaf.at).into_iter().flatten().map(|unmet| unmet.reason);
     let waits = snapshot.reclaim_gate.held().is_some()
-        || unmet.any(|unmet| unmet.reason == ShortReason::WaitingForPreemption);
+        || reasons.any(|reason| {
+            matches!(reason, ShortReason::WaitingForPreemption | ShortReason::EvictionsDisabled)
+        });
     let has_room = leaf.namespace_usage.stuck && !waits && leaf.state.pods.iter().any(is_stuck);
     has_room.then(|| leaf.queue.remembered.room_since.unwrap_or(now).min(now))
 }

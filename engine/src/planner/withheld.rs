@@ -56,10 +56,22 @@ impl WithheldEvictions {
         let served: BTreeSet<&QueueName> = others.iter().filter_map(EvictionSet::owed_to).collect();
         withheld.of.retain(|beneficiary, _| !served.contains(beneficiary));
         reclaim.sets = others;
+        withheld.report_unmet(tree, reclaim);
         if withheld.first.is_none() {
             withheld.first = first_kept_quota(context.cluster, allocated);
         }
         withheld
+    }
+
+    /// Says of pods without a node, for whose queue no pod is evicted now, that their evictions are withheld.
+    fn report_unmet(&self, tree: &Tree<'_>, reclaim: &mut ReclaimResult) {
+        let served: BTreeSet<&QueueName> = beneficiaries(reclaim.evictions()).collect();
+        let kept = beneficiaries(&self.evictions).filter(|beneficiary| !served.contains(beneficiary));
+        for at in kept.filter_map(|beneficiary| tree.leaves.get(&beneficiary.namespace)) {
+            let unmet = reclaim.unmet.get_mut(at).into_iter().flatten();
+            let waiting = unmet.filter(|unmet| unmet.reason == ShortReason::WaitingForPreemption);
+            waiting.for_each(|unmet| unmet.reason = ShortReason::EvictionsDisabled);
+        }
     }
 
     /// What withholds that which the queue of `branch` waits for, if it is starved for `reason` and something does.
@@ -76,6 +88,13 @@ impl WithheldEvictions {
             _ => None,
         }
     }
+}
+
+/// The queues that `evictions` are for.
+fn beneficiaries<'e>(
+    evictions: impl IntoIterator<Item = &'e Eviction>,
+) -> impl Iterator<Item = &'e QueueName> {
+    evictions.into_iter().filter_map(|eviction| eviction.beneficiary.as_ref())
 }
 
 /// The queue of this name, and what it is owed.
