@@ -291,7 +291,6 @@ impl Cycle {
 
     /// What a replica does that does not lead: it keeps its view warm and reports no queue.
     fn follow(&mut self) {
-        self.writer.follow();
         let now = self.context.clock.engine_now();
         let (snapshot, enforced) =
             self.context.view.read(|index| (index.snapshot(now), index.quotas_enforced()));

@@ -78,13 +78,6 @@ impl LedgerKeeper {
         self.standing.as_ref()?.resource_version.as_deref().map(ResourceVersion::new)
     }
 
-    /// This replica does not lead: the leader writes the ledger now.
-    pub fn forget(&mut self) {
-        if self.standing.take().is_some() {
-            self.context.view.read(|index| index.set_ledger(None));
-        }
-    }
-
     /// To be called before every snapshot that is to be acted on: makes sure that the view has the ledger, and no quota
     /// bears a stamp that is newer.
     ///

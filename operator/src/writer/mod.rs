@@ -131,13 +131,6 @@ impl Writer {
         self.memory.evictions.end_assumptions();
     }
 
-    /// To be called when this replica does not lead: what it knows of the ledger is stale from now on.
-    pub fn follow(&mut self) {
-        if let Some(ledger) = &mut self.ledger {
-            ledger.forget();
-        }
-    }
-
     /// Writes down what `plan` grants and owes, which is the ledger `next`. Only then may it be carried out.
     ///
     /// # Errors
