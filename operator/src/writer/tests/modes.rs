@@ -4,7 +4,8 @@ use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::Mode;
 use serde_json::json;
 
-use super::{NOW, SETTINGS, context, node, planned, queue, quota, view};
+use super::{NOW, SETTINGS, World, context, node, planned, queue, quota, view};
+use crate::executor::Class;
 use crate::settings::LedgerSettings;
 use crate::tests::api::{Log, Reply, client};
 use crate::tests::objects::owner;
@@ -47,6 +48,20 @@ async fn nothing_is_written_to_the_namespace_of_a_queue_in_observe() {
             "{mode}"
         );
     }
+}
+
+/// A count writes to the quota twice.
+#[tokio::test]
+async fn usage_is_not_counted_anew_for_a_queue_in_observe() {
+    let mut observing = queue("a");
+    observing["spec"] = json!({"mode": "Observe"});
+    let standing = ["a", "b"].map(|namespace| quota(namespace, 1, Some(1), 2, 2));
+    let objects = [&[node(4), observing, queue("b")], standing.as_slice()].concat();
+    let mut it = World::of(view(&objects), |_| Reply::Json(200, quota("b", 2, Some(1), 2, 2)));
+    let plan = planned(&it.view);
+    it.writer.usage_resyncs = ["a", "b"].map(|namespace| (namespace.into(), false)).into();
+    it.writer.only(Class::UsageResync, &plan).await;
+    assert_eq!(it.log.lines(), ["PATCH /api/v1/namespaces/b/resourcequotas/quotient"]);
 }
 
 /// It has no right to write the ledger, and needs none.
