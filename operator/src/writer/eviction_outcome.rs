@@ -83,6 +83,9 @@ pub(super) fn eviction_outcome(outcome: &Outcome) -> Option<EvictionOutcome> {
             let refusal = if by_budgets { Refusal::SeveralBudgets } else { Refusal::ServerError };
             EvictionOutcome::Refused(refusal, message.clone())
         }
+        Outcome::Unknown(Lost::Server { message, .. }) if is_denied(message) => {
+            EvictionOutcome::Refused(Refusal::Other, message.clone())
+        }
         Outcome::Unknown(lost) => EvictionOutcome::Unknown(lost.to_string()),
         Outcome::Stale(why) => EvictionOutcome::Unknown(why.clone()),
     })
@@ -90,6 +93,9 @@ pub(super) fn eviction_outcome(outcome: &Outcome) -> Option<EvictionOutcome> {
 
 fn refused(status: &Status) -> EvictionOutcome {
     match status.code {
+        404 | 409 | 429 if is_denied(&status.message) => {
+            EvictionOutcome::Refused(Refusal::Other, said(status))
+        }
         404 => EvictionOutcome::Gone,
         409 if is_another_life(&status.message) => EvictionOutcome::Gone,
         // The pod or its budget was written at the same moment. No reason to evict another pod instead.
@@ -106,6 +112,12 @@ fn refused(status: &Status) -> EvictionOutcome {
 /// Whether the name belongs to a pod with another uid now. Two layers of the API server may notice, in two wordings.
 fn is_another_life(message: &str) -> bool {
     message.contains("UID in the precondition") || message.contains("UID in precondition")
+}
+
+/// Whether an admission webhook denied it. A webhook answers with any code, and many with 429, so that `kubectl drain` asks
+/// again: the API server has time, and the pod is there.
+fn is_denied(message: &str) -> bool {
+    message.starts_with("admission webhook ") && message.contains(" denied the request")
 }
 
 /// What the disruption budget says. A 429 without this cause is the API server's own load.
@@ -142,6 +154,8 @@ mod tests {
         let two = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
         let forbidden = "pods \"a\" is forbidden: User \"quotient\" cannot create resource";
         let webhook = "failed calling webhook \"pods.example.com\": no endpoints available";
+        let denied =
+            "admission webhook \"drain.example.com\" denied the request: the volume has to be moved first";
         let modified = "Operation cannot be fulfilled on pods \"a\": the object has been modified";
         for (code, message, cause, expected) in [
             (429, would_violate, Some(budget), format!("Budget: refused: {budget}")),
@@ -155,6 +169,11 @@ mod tests {
             (429, "Too many requests", None, "not now: Too many requests".to_owned()),
             (409, modified, None, format!("not now: {modified}")),
             (504, "Timeout", None, "not known: Timeout".to_owned()),
+            // A webhook chooses the code. The pod is there, and the next time it says the same.
+            (404, denied, None, format!("Other: refused: {denied}")),
+            (409, denied, None, format!("Other: refused: {denied}")),
+            (429, denied, None, format!("Other: refused: {denied}")),
+            (503, denied, None, format!("Other: refused: {denied}")),
             (404, "pods \"a\" not found", None, "the pod is gone".to_owned()),
             // A successor has its name, in the words of both layers of the API server.
             (
