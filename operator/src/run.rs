@@ -8,8 +8,8 @@ use prometheus::Registry;
 use quotient_engine::planner::Planner;
 use quotient_index::Index;
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -17,7 +17,7 @@ use crate::client::measured;
 use crate::connections;
 use crate::context::Context;
 use crate::cycle::Cycle;
-use crate::events::{EventRecorder, Notice, Publisher};
+use crate::events::{EventRecorder, Publisher};
 use crate::failed::Failed;
 use crate::guards::Guards;
 use crate::health::Heartbeat;
@@ -64,7 +64,7 @@ pub enum RunError {
 /// Runs the operator against the cluster of `client` until `shutdown` is canceled.
 ///
 /// Then what is under way is finished, nothing new is begun, and the Lease is released, so that another replica
-/// takes over at once.
+/// takes over at once. Events that wait are written last.
 ///
 /// # Errors
 ///
@@ -98,7 +98,7 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
     let vitals = Vitals { beats, synced: signs.synced.clone() };
     let readable = Served { registry, decisions: settings.decisions.clone() };
     let mut server = serve(sockets, vitals, readable, &client, &stop_http);
-    let (recorder, notices) = EventRecorder::new(metrics.clone());
+    let (recorder, mut events) = start_events(&settings, &client, &view, &metrics);
     let context = Context {
         client,
         clock: settings.clock.clone(),
@@ -111,20 +111,19 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
         beat,
         stop: shutdown.clone(),
     };
-    let mut work = start_work(&settings, &signs, context, notices);
+    let mut work = start_work(&settings, &signs, context);
     let result = tokio::select! {
         biased;
         () = shutdown.cancelled() => Ok(()),
         ended = watches.join_next() => Err(unexpected(ended.unwrap_or(Ok("watches")))),
         ended = lease.join_next(), if !lease.is_empty() => Err(failure(ended, "the lease")),
-        ended = server.join_next(), if !server.is_empty() => {
-            Err(unexpected(ended.unwrap_or(Ok(())).map(|()| "the HTTP server")))
-        }
+        ended = server.join_next(), if !server.is_empty() => Err(stopped(ended, "the HTTP server")),
         ended = work.join_next() => Err(failure(ended, "the loop")),
+        ended = events.join_next() => Err(stopped(ended, "the events")),
     };
     // After an error nothing more may be written: leadership may be lost, or the view torn.
     if result.is_ok() {
-        finish(work, lease, &stop_lease).await;
+        finish(work, events, lease, &stop_lease).await;
     }
     stop_http.cancel();
     result
@@ -173,24 +172,28 @@ fn elect(settings: &Settings, client: &Client) -> Option<(Elector, Leadership, H
     Some((elector, leadership, beat))
 }
 
-fn start_work(
+/// Starts what writes events.
+fn start_events(
     settings: &Settings,
-    signs: &Signs,
-    context: Context,
-    notices: mpsc::Receiver<Notice>,
-) -> JoinSet<Result<(), RunError>> {
-    let mut work = JoinSet::new();
+    client: &Client,
+    view: &View,
+    metrics: &Metrics,
+) -> (EventRecorder, JoinSet<()>) {
+    let (recorder, notices) = EventRecorder::new(metrics.clone());
     let publisher = Publisher {
-        client: context.client.clone(),
-        view: context.view.clone(),
+        client: client.clone(),
+        view: view.clone(),
         identity: settings.identity.clone(),
-        clock: context.clock.clone(),
-        metrics: context.metrics.clone(),
+        clock: settings.clock.clone(),
+        metrics: metrics.clone(),
     };
-    work.spawn(async move {
-        publisher.run(notices).await;
-        Ok(())
-    });
+    let mut events = JoinSet::new();
+    events.spawn(publisher.run(notices));
+    (recorder, events)
+}
+
+fn start_work(settings: &Settings, signs: &Signs, context: Context) -> JoinSet<Result<(), RunError>> {
+    let mut work = JoinSet::new();
     let (reports, newest) = tokio::sync::watch::channel(None);
     let statuses = Statuses::new(context.clone(), settings.writes, settings.status_interval);
     work.spawn(async move {
@@ -207,14 +210,18 @@ fn start_work(
     work
 }
 
-/// Waits for what is under way, then releases the Lease.
+/// Waits for what is under way, then releases the Lease. Thousands of events may wait to be written. No leader is needed for
+/// them, so the next one does not wait for their end.
 async fn finish(
     mut work: JoinSet<Result<(), RunError>>,
+    mut events: JoinSet<()>,
     mut lease: JoinSet<Result<(), LeaseError>>,
     stop_lease: &CancellationToken,
 ) {
+    let now = Instant::now();
+    let end = now.checked_add(ENDING).unwrap_or(now);
     let finished = async { while work.join_next().await.is_some() {} };
-    if tokio::time::timeout(ENDING, finished).await.is_err() {
+    if tokio::time::timeout_at(end, finished).await.is_err() {
         warn!("ending although something is still under way");
     }
     work.abort_all();
@@ -226,6 +233,10 @@ async fn finish(
             Err(error) => warn!(%error, "the lease was not released"),
         }
     }
+    let written = async { while events.join_next().await.is_some() {} };
+    if tokio::time::timeout_at(end, written).await.is_err() {
+        warn!("ending although events wait to be written");
+    }
     info!("ended");
 }
 
@@ -236,6 +247,10 @@ fn unexpected(ended: Result<&'static str, JoinError>) -> RunError {
     }
 }
 
+fn stopped(ended: Option<Result<(), JoinError>>, part: &'static str) -> RunError {
+    unexpected(ended.unwrap_or(Ok(())).map(|()| part))
+}
+
 fn failure<E: Into<RunError>>(
     ended: Option<Result<Result<(), E>, JoinError>>,
     part: &'static str,
@@ -244,5 +259,30 @@ fn failure<E: Into<RunError>>(
         Some(Ok(Err(error))) => error.into(),
         Some(Err(error)) => RunError::Panicked(error),
         Some(Ok(Ok(()))) | None => RunError::Ended(part),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_lease_is_released_before_the_last_event_is_written() {
+        let (mut work, mut events, mut lease) = (JoinSet::new(), JoinSet::new(), JoinSet::new());
+        let stop_lease = CancellationToken::new();
+        let begun = Instant::now();
+        work.spawn(async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            Ok(())
+        });
+        events.spawn(std::future::pending());
+        let (stop, (released, after)) = (stop_lease.clone(), tokio::sync::oneshot::channel());
+        lease.spawn(async move {
+            stop.cancelled().await;
+            released.send(begun.elapsed()).unwrap();
+            Ok(())
+        });
+        finish(work, events, lease, &stop_lease).await;
+        assert_eq!((after.await.unwrap(), begun.elapsed()), (Duration::from_secs(1), ENDING));
     }
 }
