@@ -170,16 +170,16 @@ reasons! {
         WaitingForNodes: "no node has room, and the autoscaler may add one",
             "If no node comes within 10 minutes, Quotient evicts pods of other queues.";
         /// The queue has room, and the pod has not used it yet.
-        RoomAvailable: "they are not created or scheduled yet, although there is room",
-            "The controller creates them, or the scheduler places them.";
+        RoomAvailable: "their controller has not created them yet, or the scheduler has not placed them",
+            "The queue has room. If something else stops them, the events of the workload or pod name it.";
         /// The API server rejects the pods, whatever room there is: the message quotes it, or names the requests that the
         /// template lacks. The way out: a correct template, the missing `ServiceAccount`, or `defaultRequests` of the Queue.
         PodsRejected: "the API server rejects them",
             "Correct the template, or the rule that rejects them.";
         /// The queue has had room for 60 s, and the pods do not exist. The events of the workload say why; the message has
         /// the command.
-        PodsNotCreated: "nothing has created them for 60 s, although there is room",
-            "The API server rejects them or their controller waits; see its events.";
+        PodsNotCreated: "their controller has not created them for 60 s",
+            "The queue has room: look for a missing ServiceAccount, a webhook or a controller that waits.";
         /// The workload had room and did not start. Its pods that never started do not count as demand for 1, 2, 4, … 30
         /// minutes; the message has the end. The evidence: a pod was unschedulable for 60 s although no pod of another queue
         /// held its room. Or its failure was reported for 60 s, or it was not Ready or not created for 5 minutes.

@@ -88,8 +88,8 @@ fn a_workload_without_a_node_is_explained_as_its_pod_is() {
         "deploy/web",
         &expect![[r#"
             Deployment web has 1 of 1 pods. 1 has no node yet.
-             › 1 pod of ReplicaSet web: The pods cannot start because they are not created or scheduled yet, although there is room.
-               The controller creates them, or the scheduler places them.
+             › 1 pod of ReplicaSet web: The pods cannot start because their controller has not created them yet, or the scheduler
+               has not placed them. The queue has room. If something else stops them, the events of the workload or pod name it.
             Nothing to do: the pods start by themselves.
         "#]],
     );
@@ -124,8 +124,9 @@ fn a_queue_without_a_quota_is_told_so() {
         Weight   1 of 1 among the queues without a parent that you may see
         Demand   2 cpu 2Gi: what its pods request and its workloads lack
         Nominal  4 cpu 4Gi: the share if every queue asked for everything
-        Waits    ReplicaSet web: 2 pods: The pods cannot start because they are not created or scheduled yet, although there is
-                 room. The controller creates them, or the scheduler places them.
+        Waits    ReplicaSet web: 2 pods: The pods cannot start because their controller has not created them yet, or the
+                 scheduler has not placed them. The queue has room. If something else stops them, the events of the workload or
+                 pod name it.
     "#]],
     );
     check(
@@ -137,8 +138,8 @@ fn a_queue_without_a_quota_is_told_so() {
          › Quotient writes no quota here because queue a is in mode Observe
          √ all containers set requests, or have defaults
          √ one pod (1 cpu 1Gi) is smaller than the share (2 cpu 2Gi) and fits a node (n1: 4 cpu 4Gi free)
-         › 2 pods of ReplicaSet web: The pods cannot start because they are not created or scheduled yet, although there is
-           room. The controller creates them, or the scheduler places them.
+         › 2 pods of ReplicaSet web: The pods cannot start because their controller has not created them yet, or the scheduler
+           has not placed them. The queue has room. If something else stops them, the events of the workload or pod name it.
         Nothing to do: the pods start by themselves.
     "#]],
     );

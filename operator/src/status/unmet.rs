@@ -51,18 +51,7 @@ pub fn why_unmet(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -> Str
             unmet.reason.remedy().to_owned(),
         ]),
         ShortReason::RolloutNeedsRoom => rollout(queue, unmet),
-        ShortReason::PodsNotCreated => {
-            let [what, next] = general();
-            let command = match &unmet.preemptor {
-                Preemptor::Owner(kind, name) => {
-                    // Of an object with several templates the further ones are called NAME/1, NAME/2, ….
-                    let object = name.split('/').next().unwrap_or_default();
-                    format!("See: kubectl -n {namespace} describe {} {object}", kind.name().to_lowercase())
-                }
-                Preemptor::Pod(_) => String::new(),
-            };
-            message_of([what, next, command])
-        }
+        ShortReason::PodsNotCreated => not_created(namespace, unmet, general()),
         ShortReason::NoNodeFits if !unmet.left_out.is_nothing() => {
             let first = unmet.left_out.first.as_ref();
             let named =
@@ -97,6 +86,21 @@ pub fn why_unmet(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -> Str
 fn is_of(entry: &SetAside, unmet: &Unmet) -> bool {
     let top = unmet.controller.as_ref().map(|top| (&*top.kind, &*top.name));
     top.unwrap_or_else(|| unmet.preemptor.kind_and_name()) == (&*entry.kind, &*entry.name)
+}
+
+/// What is said of pods that do not come to be, with the command that shows the events that name the reason.
+fn not_created(namespace: &Namespace, unmet: &Unmet, [what, next]: [String; 2]) -> String {
+    let command = match &unmet.preemptor {
+        Preemptor::Owner(kind, name) => {
+            // Of an object with several templates the further ones are called NAME/1, NAME/2, ….
+            let object = name.split('/').next().unwrap_or_default();
+            format!("See: kubectl -n {namespace} describe {} {object}", kind.name().to_lowercase())
+        }
+        Preemptor::Pod(_) => String::new(),
+    };
+    let whole = message_of([what.clone(), next.clone(), command.clone()]);
+    // The events say more than the next sentence does.
+    if whole.ends_with(&command) { whole } else { message_of([what, command, next]) }
 }
 
 /// What a rolling update waits for, and both ways out.
@@ -216,15 +220,17 @@ mod tests {
         let left_out = LeftOut { resources: 3, first: Some(Resource::from_name("example.org/fpga")) };
         let all = [
             not_created("train"),
-            // The command is left out where it does not fit.
+            // The command matters most, and is left out where it does not fit.
+            not_created(&"x".repeat(50)),
             not_created(&"x".repeat(200)),
             rejected("policy says no"),
             Unmet { left_out, ..web(1, ShortReason::NoNodeFits) },
         ];
         let queue = QueuePlan::default();
         expect![[r#"
-            The pods cannot start because nothing has created them for 60 s, although there is room. The API server rejects them or their controller waits; see its events. See: kubectl -n team describe job train
-            The pods cannot start because nothing has created them for 60 s, although there is room. The API server rejects them or their controller waits; see its events.
+            The pods cannot start because their controller has not created them for 60 s. The queue has room: look for a missing ServiceAccount, a webhook or a controller that waits. See: kubectl -n team describe job train
+            The pods cannot start because their controller has not created them for 60 s. See: kubectl -n team describe job xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+            The pods cannot start because their controller has not created them for 60 s. The queue has room: look for a missing ServiceAccount, a webhook or a controller that waits.
             the API server rejects its pods: policy says no; correct its template, or the rule that rejects it
             The pods cannot start because no node offers example.org/fpga, which one requests. Correct node selector, affinity, tolerations or size, or add such a node.
         "#]]
