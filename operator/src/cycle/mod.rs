@@ -219,11 +219,11 @@ impl Cycle {
             // Shares are told before the evictions that they cause.
             self.report(&plan, self.writer.refused_quotas());
         }
-        self.writer.evict_and_admit(&plan).await;
-        if let Some((number, snapshot)) = number.zip(kept) {
-            // Packing takes longer than the decision did: it holds up no eviction.
-            let (decisions, plan) = (self.context.decisions.clone(), Arc::clone(&plan));
-            compute(move || decisions.keep(number, &snapshot, &plan), &self.context.clock).await?;
+        let evicted = self.writer.evict_and_admit(&plan).await;
+        // Packing takes longer than the decision did: it holds up no eviction.
+        keep_decision(&self.context, number.zip(kept), &plan).await?;
+        if let Err(dropped) = evicted {
+            return Ok(self.drop(dropped, &plan));
         }
         self.writer.scale(&plan).await;
         self.report(&plan, self.writer.refused_quotas());
@@ -237,7 +237,7 @@ impl Cycle {
         Ok(Ended { next, result: CycleResult::Success, in_vain: plan.is_calm().then_some(took) })
     }
 
-    /// Ends a decision of which nothing is carried out, because the ledger could not be written.
+    /// Ends a decision of which nothing more is carried out, because the ledger could not be written or does not stand any more.
     fn drop(&self, dropped: Dropped, plan: &Arc<Plan>) -> Ended {
         let Dropped::Stuck(why) = dropped else {
             let next = self.writer.next_retry().unwrap_or_else(Instant::now);
@@ -311,6 +311,17 @@ impl Cycle {
         set("owners", namespaces().map(|namespace| namespace.owners.len()).sum());
         set("poddisruptionbudgets", namespaces().map(|namespace| namespace.budgets.len()).sum());
     }
+}
+
+/// Keeps the snapshot that a decision was made from, if the decision has a number.
+async fn keep_decision(
+    context: &Context,
+    kept: Option<(u64, Snapshot)>,
+    plan: &Arc<Plan>,
+) -> Result<(), Failed> {
+    let Some((number, snapshot)) = kept else { return Ok(()) };
+    let (decisions, plan) = (context.decisions.clone(), Arc::clone(plan));
+    compute(move || decisions.keep(number, &snapshot, &plan), &context.clock).await
 }
 
 /// Computes on a thread of its own, so that what has to answer meanwhile can. A runtime of one thread has none to give:

@@ -27,6 +27,10 @@ use crate::settings::LedgerSettings;
 /// How long one call may take.
 const CALL: Duration = Duration::from_secs(5);
 
+/// How long evictions may rely on a ledger that was read or written, before it is asked whether it still stands. Evictions begin
+/// for as long in one cycle.
+pub(super) const FRESH: Duration = Duration::from_millis(250);
+
 /// What metrics call a write of the ledger.
 const KIND: &str = "ledger";
 
@@ -51,6 +55,8 @@ pub struct LedgerKeeper {
     /// The metadata of the object as it was read or written last; none while that is not known. They have a version if there is
     /// an object.
     standing: Option<Box<ObjectMeta>>,
+    /// When the API server was asked last for what then was `standing`, or was sent it.
+    confirmed: Option<Instant>,
     /// Whether what is in the view was made up here and never written.
     made_up: bool,
     /// Until when another leader may have let in pods that are not seen; none if none wrote the ledger.
@@ -65,7 +71,17 @@ impl LedgerKeeper {
         let api = Api::namespaced(context.client.clone(), &settings.namespace);
         let retries = Backoff::new(Schedule::WRITES);
         let why = String::new();
-        Self { context, api, settings, standing: None, made_up: false, shared_until: None, retries, why }
+        Self {
+            context,
+            api,
+            settings,
+            standing: None,
+            confirmed: None,
+            made_up: false,
+            shared_until: None,
+            retries,
+            why,
+        }
     }
 
     /// When something that failed is to be tried again.
@@ -108,6 +124,7 @@ impl LedgerKeeper {
 
     async fn read(&mut self, newest: Option<Generation>) -> Result<(), String> {
         self.standing = None;
+        let asked = Instant::now();
         let answer = ask(CALL, self.api.get_opt(LEDGER)).await;
         self.context.beat.now();
         let object = match answer {
@@ -136,7 +153,7 @@ impl LedgerKeeper {
             None => self.rebuilt("Missing"),
         };
         self.context.view.read(Index::doubt_vacancies);
-        self.standing = Some(Box::new(object.metadata));
+        self.stands(object.metadata, asked);
         if is_stored || self.made_up {
             self.shared_until = Some(self.context.clock.engine_now().plus_seconds(REQUEST_LIFE_SECONDS));
         }
@@ -211,6 +228,7 @@ impl LedgerKeeper {
         // An object that was read has a version: without one a replacement would be no compare-and-swap.
         let is_new = standing.resource_version.is_none();
         let object = with(*standing, packed);
+        let asked = Instant::now();
         let answer = if is_new {
             ask(CALL, self.api.create(&parameters, &object)).await
         } else {
@@ -222,7 +240,7 @@ impl LedgerKeeper {
         match answer {
             Ok(object) => {
                 show_count(&metrics.ledger.size, bytes);
-                self.standing = Some(Box::new(object.metadata));
+                self.stands(object.metadata, asked);
                 self.made_up = false;
                 self.retries.settle(&WRITE);
                 self.await_pods();
@@ -231,11 +249,7 @@ impl LedgerKeeper {
             }
             // A 404 for a replacement says that it was deleted; for a create, that the namespace is missing.
             Err(Failure::Refused(status)) if status.code == 409 || (status.code == 404 && !is_new) => {
-                info!(error = said(&status), "another writer changed the ledger: starting over");
-                metrics.ledger.conflicts.inc();
-                self.standing = None;
-                self.failed(WRITE, &said(&status), true);
-                Err(Dropped::StartOver)
+                Err(self.overtaken(&said(&status)))
             }
             Err(Failure::Refused(status)) => Err(Dropped::Stuck(self.failed(WRITE, &said(&status), true))),
             Err(Failure::Unknown(lost)) => {
@@ -245,6 +259,55 @@ impl LedgerKeeper {
                 Err(Dropped::StartOver)
             }
         }
+    }
+
+    /// Makes sure that no other writer has changed the ledger since a plan was made from it. Only then may pods be evicted for
+    /// the plan: an eviction tests the pod and nothing else, so the API server would carry out that of a leader whose view and
+    /// whose ledger are old.
+    ///
+    /// # Errors
+    ///
+    /// No pod may be evicted for the plan.
+    pub async fn confirm(&mut self) -> Result<(), Dropped> {
+        if self.confirmed.is_some_and(|confirmed| confirmed.elapsed() < FRESH) {
+            return Ok(());
+        }
+        let asked = Instant::now();
+        let answer = ask(CALL, self.api.get_metadata_opt(LEDGER)).await;
+        self.context.beat.now();
+        let standing = self.standing.take();
+        match answer {
+            Ok(found) => {
+                let found = found.and_then(|object| object.metadata.resource_version);
+                match standing.filter(|standing| standing.resource_version == found) {
+                    Some(standing) => {
+                        self.stands(*standing, asked);
+                        Ok(())
+                    }
+                    None => Err(self.overtaken("another writer changed it")),
+                }
+            }
+            Err(Failure::Refused(status)) => Err(Dropped::Stuck(self.failed(READ, &said(&status), true))),
+            Err(Failure::Unknown(lost)) => {
+                self.failed(READ, &lost.to_string(), false);
+                Err(Dropped::StartOver)
+            }
+        }
+    }
+
+    /// The ledger stands like this, as the API server answered to what it was `asked` then.
+    fn stands(&mut self, metadata: ObjectMeta, asked: Instant) {
+        self.standing = Some(Box::new(metadata));
+        self.confirmed = Some(asked);
+    }
+
+    /// Another writer was faster. The ledger is read again before anything else.
+    fn overtaken(&mut self, why: &str) -> Dropped {
+        info!(error = why, "another writer changed the ledger: starting over");
+        self.context.metrics.ledger.conflicts.inc();
+        self.standing = None;
+        self.failed(WRITE, why, true);
+        Dropped::StartOver
     }
 
     /// The object where there is none.

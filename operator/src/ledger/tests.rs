@@ -1,6 +1,7 @@
 //! The ledger against an API server made of a closure.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::Method;
@@ -17,6 +18,7 @@ use serde_json::{Value, json};
 
 use super::document::{DocumentError, LeafTargets, pack, unpack};
 use super::fit::fit;
+use super::keeper::FRESH;
 use super::{Dropped, LedgerKeeper};
 use crate::context::Context;
 use crate::settings::LedgerSettings;
@@ -415,6 +417,57 @@ async fn who_does_not_lead_writes_nothing() {
     assert_eq!(kept.write(Some(ledger(6, &["b"]))).await, Err(Dropped::StartOver));
     assert_eq!(kept.log.lines().len(), 1);
     assert_eq!(stored.ledger(), ledger(5, &["a"]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn evictions_of_a_leader_wait_for_what_another_one_wrote() {
+    let stored = Stored::holding(&ledger(5, &["a"]));
+    let (mut one, mut two) = (kept_in(&stored, &[]), kept_in(&stored, &[]));
+    one.keeper.ready().await.unwrap();
+    two.keeper.ready().await.unwrap();
+    // What was read a moment ago is not asked for again.
+    one.keeper.confirm().await.unwrap();
+    tokio::time::sleep(FRESH).await;
+    one.keeper.confirm().await.unwrap();
+    one.keeper.confirm().await.unwrap();
+    let read = format!("GET {PLACE}/quotient-ledger");
+    assert_eq!(one.log.lines(), [read.clone(), read.clone()]);
+
+    two.write(Some(ledger(6, &["a", "b"]))).await.unwrap();
+    two.keeper.confirm().await.unwrap();
+    assert_eq!(two.log.lines().len(), 2, "what it wrote itself");
+    tokio::time::sleep(FRESH).await;
+    assert_eq!(one.keeper.confirm().await, Err(Dropped::StartOver));
+    assert_eq!(one.context.metrics.ledger.conflicts.get(), 1);
+    one.keeper.ready().await.unwrap();
+    assert_eq!(one.known(), ledger(6, &["a", "b"]).inherited());
+
+    stored.0.set(None);
+    tokio::time::sleep(FRESH).await;
+    assert_eq!(two.keeper.confirm().await, Err(Dropped::StartOver), "it was deleted");
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_pod_is_evicted_for_a_ledger_that_cannot_be_asked_for() {
+    let stored = Stored::holding(&ledger(5, &["a"]));
+    for (reply, expected) in [
+        (403, Dropped::Stuck("read the ledger, ConfigMap home/quotient-ledger: no".to_owned())),
+        (500, Dropped::StartOver),
+    ] {
+        let (server, is_first) = (stored.clone(), AtomicBool::new(true));
+        let mut kept = kept(&[], move |asked| {
+            if is_first.swap(false, Ordering::Relaxed) {
+                server.0.answer(asked)
+            } else {
+                Reply::failure(reply, "No", "no")
+            }
+        });
+        kept.keeper.ready().await.unwrap();
+        tokio::time::sleep(FRESH).await;
+        assert_eq!(kept.keeper.confirm().await, Err(expected));
+        assert!(kept.keeper.ready().await.is_err(), "it is read again before anything else");
+        assert_eq!(kept.log.lines().len(), 3);
+    }
 }
 
 // ---- Queues that are not seen ---------------------------------------------------------------------------

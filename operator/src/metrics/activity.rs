@@ -54,7 +54,7 @@ metrics! {
     /// The metrics of the ledger.
     pub struct LedgerMetrics: registered {
         pub conflicts: IntCounter = "quotient_ledger_conflicts_total", Count, [] =>
-            "Writes of the ledger that failed because another writer was faster. Each drops one cycle.";
+            "Cycles that were dropped because another writer had changed the ledger.";
         pub rebuilds: IntCounterVec = "quotient_ledger_rebuilds_total", Count,
             [label("reason", "`Missing`, `Unreadable`, `Older` than the quotas")] =>
             "How many times the ledger was rebuilt from the quotas. No quota rises until all have a stamp of the new ledger.";

@@ -185,8 +185,19 @@ impl Writer {
 
     /// Carries out the evictions of `plan`, and requeues and removals of gates beside them. Returns when every requeue and
     /// removal was answered or timed out, and every eviction was, or has been waited for long enough: see [`Writer::answered`].
-    pub async fn evict_and_admit(&mut self, plan: &Plan) {
-        self.carry_out(&[Class::Gate, Class::Eviction, Class::Requeue], plan).await;
+    ///
+    /// # Errors
+    ///
+    /// Nothing of it was carried out, because the ledger that `plan` was made from may not stand any more.
+    pub async fn evict_and_admit(&mut self, plan: &Plan) -> Result<(), Dropped> {
+        let classes = [Class::Gate, Class::Eviction, Class::Requeue];
+        let due = self.due(&classes, plan);
+        let evicts = due.iter().any(|operation| operation.purpose.key().class == Class::Eviction);
+        if let Some(ledger) = self.ledger.as_mut().filter(|_| evicts) {
+            ledger.confirm().await?;
+        }
+        self.send(due, &classes, plan).await;
+        Ok(())
     }
 
     /// Carries out what `plan` says of sizes of workloads. Returns when every call was answered or timed out.
@@ -203,6 +214,12 @@ impl Writer {
 
     /// Carries out the operations of these classes that `plan` wants and that are not put off.
     async fn carry_out(&mut self, classes: &[Class], plan: &Plan) {
+        let due = self.due(classes, plan);
+        self.send(due, classes, plan).await;
+    }
+
+    /// The operations of these classes that `plan` wants and that are not put off.
+    fn due(&mut self, classes: &[Class], plan: &Plan) -> Vec<Operation> {
         let Self { executor, memory, requeues, usage_resyncs, .. } = self;
         let mut due = Vec::new();
         for class in classes {
@@ -215,6 +232,12 @@ impl Writer {
             executor.wants(*class, |key| keys.contains(key));
             due.extend(memory.due(*class, wanted, plan, executor));
         }
+        due
+    }
+
+    /// Carries out the operations that are `due` of these classes.
+    async fn send(&mut self, due: Vec<Operation>, classes: &[Class], plan: &Plan) {
+        let Self { executor, memory, .. } = self;
         let length = if frees_for_gated(plan) { TurnLength::FOR_GATED } else { TurnLength::USUAL };
         let postponed = executor.carry_out(due, length, |completed| memory.settle(&completed)).await;
         if classes.contains(&Class::Eviction) {

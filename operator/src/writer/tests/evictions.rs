@@ -5,17 +5,19 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp as Clock;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{GateRemoval, Plan, PodId};
-use quotient_engine::snapshot::GatePosition;
+use quotient_engine::snapshot::{GatePosition, Mode};
 use quotient_engine::time::Timestamp;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::{NOW, SETTINGS, World, node, planned, planned_now, pod, put, queue, quota, view};
+use super::{NOW, SETTINGS, World, context, node, planned, planned_now, pod, put, queue, quota, view};
 use crate::executor::Class;
+use crate::ledger::Dropped;
 use crate::metrics::Metrics;
-use crate::settings::WriteSettings;
-use crate::tests::api::Reply;
+use crate::settings::{LedgerSettings, WriteSettings};
+use crate::tests::api::{OneObject, Reply, client};
 use crate::view::View;
+use crate::writer::Writer;
 
 /// Of 4 cpu, queue a holds all with four pods; queue b deserves half, and a's quota is lowered already.
 fn overused() -> View {
@@ -236,8 +238,36 @@ async fn an_eviction_that_hangs_waits_beside_a_removal_that_takes_long() {
     let pod = PodId { namespace: "b".into(), name: "gated".into(), uid: "uid-gated".into() };
     plan.gate_removals = vec![GateRemoval { pod, position: GatePosition::default() }];
     let began = Instant::now();
-    it.writer.evict_and_admit(&plan).await;
+    it.writer.evict_and_admit(&plan).await.unwrap();
     assert_eq!((began.elapsed().as_secs(), it.asked()), (3, plan.evictions.len() + 1));
+}
+
+/// What comes of the evictions of a plan, and how many are sent, where the ledger has this version by then.
+async fn evicted_with_the_ledger_at(version: &str) -> (Result<(), Dropped>, usize) {
+    let ledger = |version: &str| {
+        let metadata = json!({"name": "quotient-ledger", "namespace": "home", "resourceVersion": version});
+        json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata})
+    };
+    let stored = OneObject::of(ledger("1"));
+    let server = stored.clone();
+    let (client, log) =
+        client(move |asked| if asked.path.ends_with("/eviction") { done() } else { server.answer(asked) });
+    let view = overused();
+    let plan = planned(&view);
+    let (context, _told) = context(client, view);
+    let settings = LedgerSettings { namespace: "home".to_owned(), limit: LedgerSettings::LIMIT };
+    let mut writer = Writer::new(&context, Mode::Full, SETTINGS, settings);
+    writer.before_snapshot().await.unwrap();
+    stored.set(Some(ledger(version)));
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let result = writer.evict_and_admit(&plan).await;
+    (result, log.lines().iter().filter(|line| line.ends_with("/eviction")).count())
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_pod_is_evicted_for_a_plan_that_another_leader_has_overtaken() {
+    assert_eq!(evicted_with_the_ledger_at("1").await, (Ok(()), 2));
+    assert_eq!(evicted_with_the_ledger_at("2").await, (Err(Dropped::StartOver), 0));
 }
 
 #[tokio::test(start_paused = true)]

@@ -29,7 +29,7 @@ async fn asked(mode: &str) -> Vec<String> {
     writer.find_requeues(&view.read(|index| index.snapshot(NOW)));
     assert_eq!(writer.requeues.len(), 1, "the owner has room in the quota that stands");
     writer.write_quotas(&plan).await;
-    writer.evict_and_admit(&plan).await;
+    writer.evict_and_admit(&plan).await.unwrap();
     writer.scale(&plan).await;
     log.lines().into_iter().filter(|line| line.contains("/namespaces/a/")).collect()
 }
