@@ -65,9 +65,10 @@ impl WithheldEvictions {
 
     /// Says of pods without a node, for whose queue no pod is evicted now, that their evictions are withheld.
     fn report_unmet(&self, tree: &Tree<'_>, reclaim: &mut ReclaimResult) {
-        let served: BTreeSet<&QueueName> = beneficiaries(reclaim.evictions()).collect();
-        let kept = beneficiaries(&self.evictions).filter(|beneficiary| !served.contains(beneficiary));
-        for at in kept.filter_map(|beneficiary| tree.leaves.get(&beneficiary.namespace)) {
+        let served: BTreeSet<&QueueName> = reclaim.sets.iter().filter_map(EvictionSet::beneficiary).collect();
+        let kept = self.evictions.iter().filter_map(|eviction| eviction.beneficiary.as_ref());
+        let unserved = kept.filter(|beneficiary| !served.contains(beneficiary));
+        for at in unserved.filter_map(|beneficiary| tree.leaves.get(&beneficiary.namespace)) {
             let unmet = reclaim.unmet.get_mut(at).into_iter().flatten();
             let waiting = unmet.filter(|unmet| unmet.reason == ShortReason::WaitingForPreemption);
             waiting.for_each(|unmet| unmet.reason = ShortReason::EvictionsDisabled);
@@ -88,13 +89,6 @@ impl WithheldEvictions {
             _ => None,
         }
     }
-}
-
-/// The queues that `evictions` are for.
-fn beneficiaries<'e>(
-    evictions: impl IntoIterator<Item = &'e Eviction>,
-) -> impl Iterator<Item = &'e QueueName> {
-    evictions.into_iter().filter_map(|eviction| eviction.beneficiary.as_ref())
 }
 
 /// The queue of this name, and what it is owed.
