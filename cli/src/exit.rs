@@ -150,7 +150,7 @@ impl ClusterError {
             return Ok(());
         }
         Err(Self::Other(format!(
-            "list {named}: forbidden, and the answer depends on it; a person who may can write a snapshot: kubectl quotient snapshot"
+            "list {named}: forbidden, and the answer depends on it; let an administrator write a snapshot: kubectl quotient snapshot"
         )))
     }
 
