@@ -181,12 +181,18 @@ impl<'a> Wants<'a> {
             pods.filter(|pod| pod.owner() == Some(&owner.uid)).count()
         };
         let lacks = |owner: &&Owner| usize::try_from(owner.wanted).unwrap() > has(owner);
-        let mut lacking = queue.target.less(&queue.used);
+        // Pods without a node are units that wait, and hold nothing beside that.
+        let waits = |pod: &&Pod| {
+            pod.is_live() && pod.node.is_none() && pod.owner().is_some() && could_run(world, pod)
+        };
+        let mut holds = queue.used.clone();
+        state.pods.iter().filter(waits).for_each(|pod| holds.subtract_all(pod.requests()));
+        let mut lacking = queue.target.less(&holds);
         // Those that its quota allows already wait for no victim.
-        let granted = queue.allocated.less(&queue.used);
+        let granted = queue.allocated.less(&holds);
         // The target is made of units in the order in which owners create them: what has no part in it waits for nothing.
-        let could_run = |owner: &&Owner| could_run_shape(world, &owner.shape);
-        let mut owners: Vec<&Owner> = state.owners.iter().filter(lacks).filter(could_run).collect();
+        let could_start = |owner: &&Owner| could_run_shape(world, &owner.shape);
+        let mut owners: Vec<&Owner> = state.owners.iter().filter(lacks).filter(could_start).collect();
         owners.sort_by_key(|owner| (owner.created, owner.kind, owner.name.clone(), owner.uid.clone()));
         let mut units: Vec<&Amounts> = Vec::new();
         for owner in owners {
