@@ -199,7 +199,9 @@ impl Stage {
         let (all, now) = (ListParams::default(), DeleteParams::default().grace_period(0));
         let client = self.bed.client();
         let deployments: Api<Deployment> = Api::namespaced(client.clone(), namespace);
-        deployments.delete_collection(&DeleteParams::default(), &all).await?;
+        // In the foreground: a ReplicaSet that is gone at once would be known to its controller for a moment, which would create
+        // one more pod.
+        deployments.delete_collection(&DeleteParams::foreground(), &all).await?;
         let replicas: Api<ReplicaSet> = Api::namespaced(client.clone(), namespace);
         let pods: Api<Pod> = Api::namespaced(client, namespace);
         eventually(format!("nothing runs in {namespace}"), PATIENCE, async || {
