@@ -47,16 +47,22 @@ pub enum Dropped {
     Stuck(String),
 }
 
+/// The object as it stood when the API server answered.
+#[derive(Clone)]
+struct Standing {
+    /// They have a version if there is an object.
+    metadata: Box<ObjectMeta>,
+    /// When the API server was asked, or was sent it.
+    asked: Instant,
+}
+
 /// Keeps the ledger: what it says is in the view, where it stands is here.
 pub struct LedgerKeeper {
     context: Context,
     api: Api<ConfigMap>,
     settings: LedgerSettings,
-    /// The metadata of the object as it was read or written last; none while that is not known. They have a version if there is
-    /// an object.
-    standing: Option<Box<ObjectMeta>>,
-    /// When the API server was asked last for what then was `standing`, or was sent it.
-    confirmed: Option<Instant>,
+    /// The object as it was read or written last; none while that is not known.
+    standing: Option<Standing>,
     /// Whether what is in the view was made up here and never written.
     made_up: bool,
     /// Until when another leader may have let in pods that are not seen; none if none wrote the ledger.
@@ -71,17 +77,7 @@ impl LedgerKeeper {
         let api = Api::namespaced(context.client.clone(), &settings.namespace);
         let retries = Backoff::new(Schedule::WRITES);
         let why = String::new();
-        Self {
-            context,
-            api,
-            settings,
-            standing: None,
-            confirmed: None,
-            made_up: false,
-            shared_until: None,
-            retries,
-            why,
-        }
+        Self { context, api, settings, standing: None, made_up: false, shared_until: None, retries, why }
     }
 
     /// When something that failed is to be tried again.
@@ -91,7 +87,7 @@ impl LedgerKeeper {
 
     /// The version of the object, as it was read or written last; none while it is not known, or there is none.
     pub fn version(&self) -> Option<ResourceVersion> {
-        self.standing.as_ref()?.resource_version.as_deref().map(ResourceVersion::new)
+        self.standing.as_ref()?.metadata.resource_version.as_deref().map(ResourceVersion::new)
     }
 
     /// To be called before every snapshot that is to be acted on: makes sure that the view has the ledger, and no quota
@@ -153,7 +149,7 @@ impl LedgerKeeper {
             None => self.rebuilt("Missing"),
         };
         self.context.view.read(Index::doubt_vacancies);
-        self.stands(object.metadata, asked);
+        self.standing = Some(Standing { metadata: Box::new(object.metadata), asked });
         if is_stored || self.made_up {
             self.shared_until = Some(self.context.clock.engine_now().plus_seconds(REQUEST_LIFE_SECONDS));
         }
@@ -217,17 +213,17 @@ impl LedgerKeeper {
         let Some(standing) = self.standing.clone().filter(|_| self.context.may_write()) else {
             return Err(Dropped::StartOver);
         };
-        self.send(standing, fitted).await
+        self.send(*standing.metadata, fitted).await
     }
 
-    async fn send(&mut self, standing: Box<ObjectMeta>, fitted: Fitted) -> Result<(), Dropped> {
+    async fn send(&mut self, metadata: ObjectMeta, fitted: Fitted) -> Result<(), Dropped> {
         let Fitted { ledger, packed, .. } = fitted;
         let bytes = packed.len();
         let parameters =
             PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
         // An object that was read has a version: without one a replacement would be no compare-and-swap.
-        let is_new = standing.resource_version.is_none();
-        let object = with(*standing, packed);
+        let is_new = metadata.resource_version.is_none();
+        let object = with(metadata, packed);
         let asked = Instant::now();
         let answer = if is_new {
             ask(CALL, self.api.create(&parameters, &object)).await
@@ -240,7 +236,7 @@ impl LedgerKeeper {
         match answer {
             Ok(object) => {
                 show_count(&metrics.ledger.size, bytes);
-                self.stands(object.metadata, asked);
+                self.standing = Some(Standing { metadata: Box::new(object.metadata), asked });
                 self.made_up = false;
                 self.retries.settle(&WRITE);
                 self.await_pods();
@@ -269,7 +265,7 @@ impl LedgerKeeper {
     ///
     /// No pod may be evicted for the plan.
     pub async fn confirm(&mut self) -> Result<(), Dropped> {
-        if self.confirmed.is_some_and(|confirmed| confirmed.elapsed() < FRESH) {
+        if self.standing.as_ref().is_some_and(|standing| standing.asked.elapsed() < FRESH) {
             return Ok(());
         }
         let asked = Instant::now();
@@ -279,9 +275,9 @@ impl LedgerKeeper {
         match answer {
             Ok(found) => {
                 let found = found.and_then(|object| object.metadata.resource_version);
-                match standing.filter(|standing| standing.resource_version == found) {
+                match standing.filter(|standing| standing.metadata.resource_version == found) {
                     Some(standing) => {
-                        self.stands(*standing, asked);
+                        self.standing = Some(Standing { asked, ..standing });
                         Ok(())
                     }
                     None => Err(self.overtaken("another writer changed it")),
@@ -293,12 +289,6 @@ impl LedgerKeeper {
                 Err(Dropped::StartOver)
             }
         }
-    }
-
-    /// The ledger stands like this, as the API server answered to what it was `asked` then.
-    fn stands(&mut self, metadata: ObjectMeta, asked: Instant) {
-        self.standing = Some(Box::new(metadata));
-        self.confirmed = Some(asked);
     }
 
     /// Another writer was faster. The ledger is read again before anything else.
