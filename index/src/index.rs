@@ -80,8 +80,9 @@ impl Index {
 
     /// What is known, as of `now`: what the API server said, and over it what was granted and done and not seen yet.
     ///
-    /// Costs time by the number of namespaces and nodes, not of pods. `now` decides only which nodes have been
-    /// Ready for long enough, and which refused evictions may be tried again.
+    /// Costs time by the number of namespaces and nodes, and by that of pods only in namespaces where pods or owners have changed
+    /// since the last one. `now` decides only which nodes have been Ready for long enough, and which refused evictions may be
+    /// tried again.
     pub fn snapshot(&mut self, now: Timestamp) -> Snapshot {
         self.snapshot_of(now, NamespaceEntry::is_shown)
     }
@@ -95,7 +96,7 @@ impl Index {
     fn snapshot_of(&mut self, now: Timestamp, is_shown: fn(&NamespaceEntry) -> bool) -> Snapshot {
         self.end_refusals(now);
         let Self { namespaces, shapes, has_limit_ranges, .. } = self;
-        for entry in namespaces.values_mut() {
+        for entry in namespaces.values_mut().filter(|entry| is_shown(entry)) {
             entry.complete_owners(*has_limit_ranges, shapes);
         }
         let shown = self.namespaces.iter().filter(|(_, entry)| is_shown(entry));

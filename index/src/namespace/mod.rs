@@ -31,6 +31,7 @@ pub(crate) use owner_note::{OpenRequests, OwnerNote};
 use queues::QueueEntry;
 pub(crate) use sizes::SCALED;
 use sizes::Sized;
+pub(crate) use to_come::shaped;
 
 /// One namespace. Its state is shared with snapshots and copied when it changes while one of them is alive.
 ///

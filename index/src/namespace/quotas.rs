@@ -134,11 +134,8 @@ impl NamespaceEntry {
     }
 
     /// What the pods of a template request, with what LimitRanges fill in when they are created.
-    pub(crate) fn filled(&self, requests: Amounts, defaultable: Option<&Defaultable>) -> Amounts {
-        match defaultable {
-            Some(defaultable) => defaultable.fill(&requests, |resource| self.container_default(resource)),
-            None => requests,
-        }
+    pub(crate) fn filled(&self, requests: &Amounts, defaultable: &Defaultable) -> Amounts {
+        defaultable.fill(requests, |resource| self.container_default(resource))
     }
 
     fn find_limit_range(&self, name: &str) -> Result<usize, usize> {

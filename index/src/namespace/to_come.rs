@@ -20,13 +20,14 @@ type NewestPods<'p> = HashMap<&'p OwnerUid, &'p Pod>;
 impl NamespaceEntry {
     /// Shows every owner what its pods will request, if pods or owners have changed since that was done last.
     pub(crate) fn complete_owners(&mut self, defaults_known: bool, shapes: &mut Interned<Shape>) {
-        if std::mem::take(&mut self.incomplete) {
+        if self.incomplete {
             self.show_to_come(defaults_known, shapes);
         }
     }
 
     /// Shows every owner what its pods will request. Says whether a decision depends on the difference.
     pub(crate) fn show_to_come(&mut self, defaults_known: bool, shapes: &mut Interned<Shape>) -> bool {
+        self.incomplete = false;
         if self.state.owners.is_empty() {
             return false;
         }
@@ -51,8 +52,9 @@ impl NamespaceEntry {
         let (mut stated, mut unspecified) = (note.template.requests.clone(), Unspecified::default());
         if defaults_known {
             unspecified = self.without_default(note.unspecified);
-            let defaultable = note.open.as_ref().and_then(|open| open.defaultable.as_deref());
-            stated = self.filled(stated, defaultable);
+            if let Some(defaultable) = note.open.as_ref().and_then(|open| open.defaultable.as_deref()) {
+                stated = self.filled(&stated, defaultable);
+            }
         }
         let mut requests = stated.clone();
         // The newest alone, because an older pod may be of an earlier template. If it requests less, it was resized.
@@ -90,7 +92,7 @@ fn newest_pods(pods: &[Pod]) -> NewestPods<'_> {
 }
 
 /// The shape of a `template` whose pods request this.
-fn shaped(template: &Arc<Shape>, requests: Amounts, shapes: &mut Interned<Shape>) -> Arc<Shape> {
+pub(crate) fn shaped(template: &Arc<Shape>, requests: Amounts, shapes: &mut Interned<Shape>) -> Arc<Shape> {
     if template.requests == requests {
         return Arc::clone(template);
     }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use quotient_crds::names::API_VERSION;
 use quotient_snapshot::names::{Namespace, OwnerUid};
-use quotient_snapshot::{Ended, Gang, Owner, OwnerKind, QueueJob, Shape, Workload};
+use quotient_snapshot::{Ended, Gang, Owner, OwnerKind, QueueJob, Workload};
 
 use crate::index::Index;
 use crate::meta::Key;
-use crate::namespace::OwnerNote;
+use crate::namespace::{OwnerNote, shaped};
 use crate::queue_jobs::{JobEnd, ObservedQueueJob, TaskJob};
 
 impl Index {
@@ -26,8 +26,8 @@ impl Index {
             job.priority = priority_classes.resolve(&asked);
             for (at, defaultable) in kept.defaultable.iter().filter(|_| *has_limit_ranges) {
                 if let Some(task) = job.tasks.get_mut(*at) {
-                    let requests = entry.filled(task.shape.requests.clone(), Some(&**defaultable));
-                    task.shape = shapes.get(Shape { requests, ..(*task.shape).clone() });
+                    let requests = entry.filled(&task.shape.requests, defaultable);
+                    task.shape = shaped(&task.shape, requests, shapes);
                 }
             }
             fill_in(&mut job, |task| entry.task_job(&kept.job, task));
