@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use ipnet::IpNet;
 use kube::Config;
 
 /// Has the server be reached without the proxy that `HTTPS_PROXY` names, if `NO_PROXY` names the server or it is this machine, as
@@ -33,20 +34,7 @@ fn is_exempt(host: &str, list: &str) -> bool {
 
 /// `10.0.0.1` or `10.0.0.0/8`.
 fn is_in_range(address: IpAddr, entry: &str) -> bool {
-    let (first, bits) = match entry.split_once('/') {
-        Some((first, bits)) => (first, bits.parse::<u32>().ok()),
-        None => (entry, None),
-    };
-    match (first.parse::<IpAddr>(), address, bits) {
-        (Ok(first), address, None) => first == address,
-        (Ok(IpAddr::V4(first)), IpAddr::V4(address), Some(bits)) => {
-            (u32::from(first) ^ u32::from(address)).leading_zeros() >= bits
-        }
-        (Ok(IpAddr::V6(first)), IpAddr::V6(address), Some(bits)) => {
-            (u128::from(first) ^ u128::from(address)).leading_zeros() >= bits
-        }
-        _ => false,
-    }
+    entry.parse() == Ok(address) || entry.parse::<IpNet>().is_ok_and(|range| range.contains(&address))
 }
 
 /// `example.com`, or `.example.com` and `*.example.com` for what is below it; a port does not matter.
